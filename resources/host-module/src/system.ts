@@ -1,0 +1,77 @@
+/**
+ * The border between tessera-host and the machine it runs on. Everything the module asks of the operating
+ * system goes through here, so that the same module runs on a real host, over captured output, and on a
+ * simulated host.
+ */
+
+export interface RunOptions {
+  /** The process group is killed (SIGKILL) when it is over. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+  /** Stops reading (and kills) past this many bytes of standard output. Default 32 MiB. */
+  readonly maxOutputBytes?: number;
+}
+
+export interface RunResult {
+  readonly argv: readonly string[];
+  /** Bytes: output may be cut, or not be UTF-8. */
+  readonly stdout: Uint8Array;
+  readonly stderr: Uint8Array;
+  /** Null when it was killed: never success. 127 when there is no such program. */
+  readonly exitStatus: number | null;
+  readonly signal: string | null;
+  readonly timedOut: boolean;
+  readonly durationMs: number;
+}
+
+export interface FileStatus {
+  readonly uid: number;
+  readonly gid: number;
+  readonly sizeBytes: number;
+  /** Milliseconds since the epoch. */
+  readonly changedAtMs: number;
+  readonly kind: "file" | "directory" | "link" | "other";
+}
+
+/** Files by absolute path. Reading answers null where there is nothing to read or no permission. */
+export interface Files {
+  read(path: string): Promise<Uint8Array | null>;
+  list(path: string): Promise<readonly string[] | null>;
+  status(path: string): Promise<FileStatus | null>;
+  readLink(path: string): Promise<string | null>;
+  makeDirectory(path: string, mode: number): Promise<void>;
+  /** Replaces the file atomically: temporary file, fsync, rename, fsync of the directory. Throws AppError `disk-full` or `permission`. */
+  replace(path: string, content: Uint8Array, mode: number): Promise<void>;
+  /** Appends and fsyncs before it returns; a partial write is cut off again before it throws. */
+  append(path: string, content: Uint8Array, mode: number): Promise<void>;
+  remove(path: string): Promise<void>;
+  /**
+   * An exclusive lock that dies with its holder, however that ends. Throws AppError `locked`
+   * with the holder's words when somebody else has it.
+   */
+  lock(path: string, holder: string): Promise<AsyncDisposable>;
+}
+
+export interface Caller {
+  readonly uid: number;
+  readonly user: string | null;
+}
+
+export interface System {
+  /** Runs a program by argument vector, never through a shell, with `LC_ALL=C`. Does not throw for a bad exit. */
+  run(argv: readonly string[], options: RunOptions): Promise<RunResult>;
+  readonly files: Files;
+  now(): Date;
+  readonly hostName: string;
+  /** As `uname -m` says it. */
+  readonly architecture: string;
+  /** Whether this process is root. */
+  readonly root: boolean;
+  /** Who called: `SUDO_UID` where sudo set it, else the process's own user; never an argument. */
+  readonly caller: Caller;
+}
+
+/** Root-owned, journal and saved layouts. */
+export const stateDirectory = "/var/lib/tessera";
+/** Versions side by side, and `current`. */
+export const installDirectory = "/opt/tessera";

@@ -1,0 +1,198 @@
+/**
+ * The contract between the console (or a shell) and `tessera-host`: JSON-RPC 2.0 over the standard
+ * streams of one SSH channel, framed as vscode-jsonrpc frames it. Every command of the CLI is one of these.
+ *
+ * Requests answer once. Tasks also send `progress` and can be cancelled (JSON-RPC `$/cancelRequest`);
+ * cancelling a change stops between steps, never inside one. Failures carry AppErrorData in `error.data`.
+ */
+import * as z from "zod/mini";
+import type { GpuPlan, PlanStep } from "../mig/types.ts";
+import type { Change } from "./changes.ts";
+import type { HostInventory } from "./inventory.ts";
+
+/** Raised whenever a message changes its meaning; both sides refuse another number. */
+export const protocolVersion = 1;
+
+const count = z.int().check(z.nonnegative());
+
+export const layoutComputeInstanceSchema = z.object({
+  profileId: count,
+  start: count,
+  id: z.optional(count),
+});
+
+export const layoutInstanceSchema = z.object({
+  profileId: count,
+  start: count,
+  id: z.optional(count),
+  computeInstances: z.optional(z.array(layoutComputeInstanceSchema).check(z.maxLength(16))),
+  inUse: z.optional(z.boolean()),
+});
+
+export const layoutSchema = z.object({
+  migEnabled: z.boolean(),
+  instances: z.array(layoutInstanceSchema).check(z.maxLength(16)),
+});
+
+/** What one GPU should become. */
+export const wantedGpuSchema = z.object({
+  gpuUuid: z.string().check(z.minLength(1), z.maxLength(64)),
+  layout: layoutSchema,
+  /** The layout version the operator was looking at; refused as `stale-plan` where it is no longer that. */
+  basedOn: z.optional(z.string()),
+});
+export type WantedGpu = z.infer<typeof wantedGpuSchema>;
+
+export const planRequestSchema = z.object({ gpus: z.array(wantedGpuSchema).check(z.minLength(1), z.maxLength(64)) });
+export type PlanRequest = z.infer<typeof planRequestSchema>;
+
+export const applyRequestSchema = z.object({
+  gpus: z.array(wantedGpuSchema).check(z.minLength(1), z.maxLength(64)),
+  /** Prints the exact commands and changes nothing. */
+  dryRun: z.optional(z.boolean()),
+  /** Who asked, for the journal; the operating system's word on the caller stands beside it. */
+  reason: z.optional(z.string().check(z.maxLength(500))),
+});
+export type ApplyRequest = z.infer<typeof applyRequestSchema>;
+
+export const recoverRequestSchema = z.object({
+  operationId: z.string(),
+  /** Finish what was begun, or go back to the layout before. */
+  way: z.enum(["finish", "roll-back"]),
+});
+export type RecoverRequest = z.infer<typeof recoverRequestSchema>;
+
+export const undoRequestSchema = z.object({
+  /** The operation to undo; the newest one when absent. */
+  operationId: z.optional(z.string()),
+  dryRun: z.optional(z.boolean()),
+});
+export type UndoRequest = z.infer<typeof undoRequestSchema>;
+
+export const restoreRequestSchema = z.object({ dryRun: z.optional(z.boolean()) });
+
+export const watchRequestSchema = z.object({ intervalMs: z.int().check(z.minimum(500), z.maximum(600_000)) });
+
+export const helloRequestSchema = z.object({ protocolVersion: z.int(), client: z.string().check(z.maxLength(200)) });
+
+export interface Hello {
+  readonly protocolVersion: number;
+  readonly version: string;
+  readonly hostName: string;
+  /** Whether this process may change the driver's state. */
+  readonly root: boolean;
+  /** The login that called, from the operating system (`SUDO_UID`, else the process's own). */
+  readonly caller: { readonly uid: number; readonly user: string | null };
+}
+
+export interface HostPlan {
+  readonly host: string;
+  readonly gpus: readonly GpuPlan[];
+}
+
+export type StepOutcome =
+  | { readonly kind: "started" }
+  | { readonly kind: "done"; readonly durationMs: number }
+  | { readonly kind: "failed"; readonly durationMs: number; readonly message: string };
+
+export interface StepProgress {
+  readonly operationId: string;
+  readonly gpuUuid: string;
+  /** Position in the GPU's plan; rolling back counts from 0 again with `rollingBack`. */
+  readonly stepIndex: number;
+  readonly stepCount: number;
+  readonly step: PlanStep;
+  readonly commands: readonly (readonly string[])[];
+  readonly rollingBack: boolean;
+  readonly outcome: StepOutcome;
+}
+
+export interface ApplyResult {
+  readonly operationId: string | null;
+  /** `applied`: as wanted; `unchanged`: nothing to do; `rolled-back`: as before; `cancelled`: stopped between steps and rolled back. */
+  readonly outcome: "applied" | "unchanged" | "rolled-back" | "cancelled" | "dry-run";
+  readonly gpus: readonly GpuPlan[];
+  /** The exact commands, in order: those run, or with `dryRun` those that would be. */
+  readonly commands: readonly (readonly string[])[];
+}
+
+/** One journalled operation. */
+export interface Operation {
+  readonly id: string;
+  readonly kind: "apply" | "undo" | "restore";
+  /** `open`: it did not come to its end; finish it or roll it back. */
+  readonly state: "open" | "applied" | "rolled-back" | "cancelled";
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+  readonly caller: { readonly uid: number; readonly user: string | null };
+  readonly reason: string | null;
+  readonly gpus: readonly GpuPlan[];
+  /** Steps whose outcome is journalled, and the one that was begun last. */
+  readonly doneSteps: number;
+  readonly begunStep: { readonly gpuUuid: string; readonly step: PlanStep } | null;
+}
+
+export interface MigStatus {
+  /** Newest first, at most 50. */
+  readonly operations: readonly Operation[];
+  readonly open: Operation | null;
+  /** Layouts saved to come back after a reboot, by GPU UUID, and whether they are what stands now. */
+  readonly saved: readonly { readonly gpuUuid: string; readonly matches: boolean }[];
+  readonly restoreOffered: boolean;
+}
+
+export interface DoctorFinding {
+  readonly check: string;
+  readonly level: "ok" | "warning" | "problem";
+  readonly message: string;
+  readonly remedy: string;
+}
+
+/** What `watch` pushes: only what changed since the push before, addressed into HostInventory. */
+export interface WatchEvent {
+  readonly revision: number;
+  readonly takenAt: string;
+  readonly changes: readonly Change[];
+}
+
+type Phantom<T> = { readonly type?: T };
+export interface RequestEntry<S, Answer> extends Phantom<Answer> {
+  readonly kind: "request";
+  readonly input: S;
+}
+export interface TaskEntry<S, Progress, Answer> extends Phantom<Answer> {
+  readonly kind: "task";
+  readonly input: S;
+  readonly progress?: Progress;
+}
+
+function request<Answer>() {
+  return <S>(input: S): RequestEntry<S, Answer> => ({ kind: "request", input });
+}
+function task<Progress, Answer>() {
+  return <S>(input: S): TaskEntry<S, Progress, Answer> => ({ kind: "task", input });
+}
+
+const nothing = z.object({});
+
+export const hostContract = {
+  hello: request<Hello>()(helloRequestSchema),
+  inventory: request<HostInventory>()(nothing),
+  /** Answers with the whole, then pushes `watch` events until cancelled or the channel closes. */
+  watch: task<WatchEvent, null>()(watchRequestSchema),
+  "mig.plan": request<HostPlan>()(planRequestSchema),
+  "mig.apply": task<StepProgress, ApplyResult>()(applyRequestSchema),
+  "mig.undo": task<StepProgress, ApplyResult>()(undoRequestSchema),
+  "mig.recover": task<StepProgress, ApplyResult>()(recoverRequestSchema),
+  "mig.status": request<MigStatus>()(nothing),
+  "mig.save": request<{ readonly savedGpus: number }>()(nothing),
+  "mig.restore": task<StepProgress, ApplyResult>()(restoreRequestSchema),
+  doctor: request<readonly DoctorFinding[]>()(nothing),
+} as const;
+
+export type HostContract = typeof hostContract;
+export type HostMethod = keyof HostContract;
+export type HostInput<M extends HostMethod> = z.infer<HostContract[M]["input"]>;
+export type HostAnswer<M extends HostMethod> = Exclude<HostContract[M]["type"], undefined>;
+export type HostTask = { [M in HostMethod]: HostContract[M] extends { kind: "task" } ? M : never }[HostMethod];
+export type HostProgress<M extends HostTask> = Exclude<HostContract[M]["progress"], undefined>;
