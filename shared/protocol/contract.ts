@@ -148,9 +148,20 @@ export interface DoctorFinding {
   readonly remedy: string;
 }
 
-/** What `watch` pushes: only what changed since the push before, addressed into HostInventory. */
+/**
+ * `watch` says at least this often that it is alive, with an empty list of changes where nothing changed:
+ * what is silent for longer is shown as stale. 64 hosts stay below 1 KB/s with it.
+ */
+export const watchHeartbeatMs = 20_000;
+
+/**
+ * What `watch` pushes: only what changed since the push before, addressed into HostInventory. The first push
+ * carries the whole as one change with an empty path. `HostInventory.takenAt` itself is not among the changes.
+ */
 export interface WatchEvent {
+  /** Counts from 0 by one: a gap means that a push was lost and that the watch must begin again. */
   readonly revision: number;
+  /** When the inventory was last known to be true, the host's clock. */
   readonly takenAt: string;
   readonly changes: readonly Change[];
 }
