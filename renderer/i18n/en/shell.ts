@@ -1,0 +1,2 @@
+/** The frame around every view: header, rail, board, topology. */
+export const shell = {} as const;
