@@ -1,0 +1,43 @@
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { defineConfig } from "playwright/test";
+
+const electronFolder = join(createRequire(import.meta.url).resolve("electron/package.json"), "..", "dist");
+if (!existsSync(electronFolder)) process.stderr.write("Electron's binary is not here: its specs are skipped.\n");
+
+export default defineConfig({
+  testDir: ".",
+  outputDir: "../test-results",
+  timeout: 60_000,
+  workers: 1,
+  forbidOnly: process.env.CI === "true",
+  reporter: [["list"]],
+  use: {
+    viewport: { width: 1440, height: 900 },
+    trace: "retain-on-failure",
+  },
+  projects: [
+    {
+      name: "browser",
+      testMatch: "**/*.spec.ts",
+      testIgnore: "**/*.electron.spec.ts",
+      use: {
+        browserName: "chromium",
+        launchOptions: {
+          executablePath: "/usr/bin/chromium",
+          args: [
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+          ],
+        },
+      },
+    },
+    { name: "electron", testMatch: "**/*.electron.spec.ts" },
+  ],
+});
