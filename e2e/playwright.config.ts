@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { defineConfig } from "playwright/test";
+import { chromium, chromiumArguments } from "./support/chromium.ts";
 
 const electronFolder = join(createRequire(import.meta.url).resolve("electron/package.json"), "..", "dist");
 if (!existsSync(electronFolder)) process.stderr.write("Electron's binary is not here: its specs are skipped.\n");
@@ -25,16 +26,8 @@ export default defineConfig({
       use: {
         browserName: "chromium",
         launchOptions: {
-          executablePath: "/usr/bin/chromium",
-          args: [
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-quic",
-            "--no-first-run",
-            "--disable-background-networking",
-            "--disable-component-update",
-            "--disable-sync",
-          ],
+          ...(chromium === undefined ? {} : { executablePath: chromium }),
+          args: [...chromiumArguments],
         },
       },
     },
