@@ -1,0 +1,15 @@
+/** The main view: the board, the inspector of the selection at its right, the plan under it. */
+import { Inspector } from "../inspector/Inspector.tsx";
+import { PlanPanel } from "../partition/PlanPanel.tsx";
+
+export function BoardView() {
+  return (
+    <div className="board-view">
+      <div className="board-main">
+        <div className="board-area" />
+        <PlanPanel />
+      </div>
+      <Inspector />
+    </div>
+  );
+}

@@ -1,0 +1,68 @@
+/** Ties the services to the stores: the list of clusters, the snapshot of the active one, the settings. */
+import type { SnapshotEvent } from "../../shared/api/snapshot.ts";
+import { toErrorData } from "../../shared/errors.ts";
+import { client } from "../client/index.ts";
+import { applySnapshotEvent, chooseCluster, useSnapshot } from "../stores/snapshot.ts";
+import { applyTheme } from "./theme.ts";
+
+const lastClusterKey = "tessera.cluster";
+
+/** Asks for the clusters anew; views call it after they added or removed one. */
+export async function refreshClusters(): Promise<void> {
+  try {
+    const clusters = await client().request("clusters.list", {});
+    useSnapshot.setState({ clusters });
+    const { activeClusterId } = useSnapshot.getState();
+    if (activeClusterId !== null && clusters.some((cluster) => cluster.id === activeClusterId)) return;
+    const last = window.localStorage.getItem(lastClusterKey);
+    openCluster((clusters.find((cluster) => cluster.id === last) ?? clusters[0])?.id ?? null);
+  } catch (error) {
+    useSnapshot.setState({ error: toErrorData(error) });
+  }
+}
+
+let closeSnapshot: (() => void) | null = null;
+
+/** Shows another cluster. Nothing is connected by it: connecting is asked for on its own. */
+export function openCluster(clusterId: string | null): void {
+  closeSnapshot?.();
+  closeSnapshot = null;
+  chooseCluster(clusterId);
+  if (clusterId === null) return;
+  window.localStorage.setItem(lastClusterKey, clusterId);
+  closeSnapshot = client().subscribe(
+    "snapshot",
+    { clusterId },
+    (event) => receive(event),
+    (error) => useSnapshot.setState({ error }),
+  );
+}
+
+/** Events that arrive while nobody looks wait, so that a hidden window costs no drawing. */
+const unseen: SnapshotEvent[] = [];
+
+function receive(event: SnapshotEvent): void {
+  if (!document.hidden) {
+    applySnapshotEvent(event);
+    return;
+  }
+  // A whole snapshot says everything that the events before it said.
+  if (event.kind === "snapshot") unseen.length = 0;
+  unseen.push(event);
+}
+
+export function startSession(): void {
+  const services = client();
+  services.onLink((link) => {
+    useSnapshot.setState({ link });
+    if (link === "open") void refreshClusters();
+  });
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden) return;
+    for (const event of unseen.splice(0)) applySnapshotEvent(event);
+  });
+  services.request("settings.get", {}).then(
+    (settings) => applyTheme(settings.theme),
+    () => {}, // Without an answer the system's own look stays.
+  );
+}

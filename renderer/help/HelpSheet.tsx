@@ -1,0 +1,3 @@
+export function HelpSheet() {
+  return null;
+}

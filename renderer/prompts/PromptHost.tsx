@@ -1,0 +1,3 @@
+export function PromptHost() {
+  return null;
+}

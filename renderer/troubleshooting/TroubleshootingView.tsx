@@ -1,0 +1,3 @@
+export function TroubleshootingView() {
+  return null;
+}
