@@ -1,0 +1,119 @@
+/** Hosts as operators type them: separated by commas, spaces or lines, with Slurm's ranges `gpu[01-08,12]`. */
+
+export type HostList =
+  | { readonly ok: true; readonly hosts: readonly string[]; readonly repeated: number }
+  | { readonly ok: false; readonly problem: HostListProblem; readonly part: string };
+
+export type HostListProblem = "unclosed" | "range" | "too-many" | "characters";
+
+const maxHosts = 10_000;
+
+/** Splits on white space and commas outside brackets. Text after `#` on a line is a comment. */
+function split(text: string): string[] {
+  const parts: string[] = [];
+  let part = "";
+  let depth = 0;
+  for (const character of text.replace(/#.*$/gm, "")) {
+    if (character === "[") depth += 1;
+    if (character === "]") depth = Math.max(0, depth - 1);
+    if (depth === 0 && /[\s,;]/.test(character)) {
+      if (part !== "") parts.push(part);
+      part = "";
+    } else part += character;
+  }
+  if (part !== "") parts.push(part);
+  return parts;
+}
+
+type Expansion = readonly string[] | HostListProblem;
+
+/** `01-03,7` as `01`, `02`, `03`, `7`: leading zeros keep the width, as Slurm writes them. */
+function numbersOf(list: string): Expansion {
+  const numbers: string[] = [];
+  for (const piece of list.split(",")) {
+    const match = /^\s*(\d+)(?:\s*-\s*(\d+))?\s*$/.exec(piece);
+    const first = match?.[1];
+    if (first === undefined) return "range";
+    const from = Number(first);
+    const to = Number(match?.[2] ?? first);
+    if (to < from) return "range";
+    if (to - from >= maxHosts) return "too-many";
+    for (let number = from; number <= to; number += 1) numbers.push(String(number).padStart(first.length, "0"));
+  }
+  return numbers;
+}
+
+/** An IPv6 address stands in brackets too: `[2001:db8::7]:2222` is one host, not a range. */
+function isAddress(inside: string): boolean {
+  return inside.includes(":");
+}
+
+function expand(part: string): Expansion {
+  const open = part.indexOf("[");
+  if (open === -1) return part.includes("]") ? "unclosed" : [part];
+  const close = part.indexOf("]", open);
+  if (close === -1) return "unclosed";
+  const inside = part.slice(open + 1, close);
+  const rest = expand(part.slice(close + 1));
+  if (typeof rest === "string") return rest;
+  const numbers = isAddress(inside) ? [`[${inside}]`] : numbersOf(inside);
+  if (typeof numbers === "string") return numbers;
+  if (numbers.length * rest.length > maxHosts) return "too-many";
+  return numbers.flatMap((number) => rest.map((tail) => `${part.slice(0, open)}${number}${tail}`));
+}
+
+export function parseHosts(text: string): HostList {
+  const hosts = new Set<string>();
+  let count = 0;
+  for (const part of split(text)) {
+    const expanded = expand(part);
+    if (typeof expanded === "string") return { ok: false, problem: expanded, part };
+    for (const host of expanded) {
+      // A leading dash would be read as an option by ssh.
+      if (host === "" || host.startsWith("-") || /[^\w.@:%+~[\]-]/u.test(host)) {
+        return { ok: false, problem: "characters", part: host };
+      }
+      count += 1;
+      hosts.add(host);
+    }
+    if (hosts.size > maxHosts) return { ok: false, problem: "too-many", part };
+  }
+  return { ok: true, hosts: [...hosts], repeated: count - hosts.size };
+}
+
+/** Writes hosts back the short way, `gpu[01-24]`, for editing. Order is kept. */
+export function writeHosts(hosts: readonly string[]): string {
+  const pieces: string[] = [];
+  let run: { head: string; first: string; last: string; tail: string } | null = null;
+  const flush = () => {
+    if (run === null) return;
+    const { head, first, last, tail } = run;
+    pieces.push(first === last ? `${head}${first}${tail}` : `${head}[${first}-${last}]${tail}`);
+    run = null;
+  };
+  for (const host of hosts) {
+    const match = /^([^[\]:]*?)(\d+)([^\d[\]:]*)$/.exec(host);
+    const head = match?.[1];
+    const digits = match?.[2];
+    const tail = match?.[3];
+    if (head === undefined || digits === undefined || tail === undefined) {
+      flush();
+      pieces.push(host);
+      continue;
+    }
+    const open: typeof run = run;
+    const follows =
+      open !== null &&
+      open.head === head &&
+      open.tail === tail &&
+      open.first.length === digits.length &&
+      Number(open.last) + 1 === Number(digits);
+    if (follows && open !== null) run = { ...open, last: digits };
+    else {
+      flush();
+      run = { head, first: digits, last: digits, tail };
+    }
+  }
+  flush();
+  return pieces.join("\n");
+}
