@@ -81,39 +81,42 @@ export function parseHosts(text: string): HostList {
   return { ok: true, hosts: [...hosts], repeated: count - hosts.size };
 }
 
-/** Writes hosts back the short way, `gpu[01-24]`, for editing. Order is kept. */
+interface Run {
+  readonly head: string;
+  readonly first: string;
+  readonly last: string;
+  readonly tail: string;
+}
+
+function runOf(host: string): Run | null {
+  const [, head, digits, tail] = /^([^[\]:]*?)(\d+)([^\d[\]:]*)$/.exec(host) ?? [];
+  if (head === undefined || digits === undefined || tail === undefined) return null;
+  return { head, first: digits, last: digits, tail };
+}
+
+function follows(run: Run, next: Run): boolean {
+  return (
+    run.head === next.head &&
+    run.tail === next.tail &&
+    run.first.length === next.first.length &&
+    Number(run.last) + 1 === Number(next.first)
+  );
+}
+
+/** Writes hosts back the short way, `gpu[01-24]`, one entry a line, for editing. Order is kept. */
 export function writeHosts(hosts: readonly string[]): string {
-  const pieces: string[] = [];
-  let run: { head: string; first: string; last: string; tail: string } | null = null;
-  const flush = () => {
-    if (run === null) return;
-    const { head, first, last, tail } = run;
-    pieces.push(first === last ? `${head}${first}${tail}` : `${head}[${first}-${last}]${tail}`);
-    run = null;
-  };
+  const runs: (Run | string)[] = [];
   for (const host of hosts) {
-    const match = /^([^[\]:]*?)(\d+)([^\d[\]:]*)$/.exec(host);
-    const head = match?.[1];
-    const digits = match?.[2];
-    const tail = match?.[3];
-    if (head === undefined || digits === undefined || tail === undefined) {
-      flush();
-      pieces.push(host);
-      continue;
-    }
-    const open: typeof run = run;
-    const follows =
-      open !== null &&
-      open.head === head &&
-      open.tail === tail &&
-      open.first.length === digits.length &&
-      Number(open.last) + 1 === Number(digits);
-    if (follows && open !== null) run = { ...open, last: digits };
-    else {
-      flush();
-      run = { head, first: digits, last: digits, tail };
-    }
+    const next = runOf(host);
+    const open = runs.at(-1);
+    if (next !== null && typeof open === "object" && follows(open, next)) {
+      runs[runs.length - 1] = { ...open, last: next.last };
+    } else runs.push(next ?? host);
   }
-  flush();
-  return pieces.join("\n");
+  return runs
+    .map((run) => {
+      if (typeof run === "string") return run;
+      return `${run.head}${run.first === run.last ? run.first : `[${run.first}-${run.last}]`}${run.tail}`;
+    })
+    .join("\n");
 }

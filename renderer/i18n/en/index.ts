@@ -1,4 +1,5 @@
+import { en } from "../en.ts";
+import { flatten } from "../flatten.ts";
 import { common } from "./common.ts";
-import { shell } from "./shell.ts";
 
-export const english = { ...common, ...shell } as const;
+export const english = { ...flatten(en), ...common } as const;

@@ -1,4 +1,5 @@
+import { flatten } from "../flatten.ts";
+import { zhCN } from "../zh-CN.ts";
 import { common } from "./common.ts";
-import { shell } from "./shell.ts";
 
-export const chinese = { ...common, ...shell };
+export const chinese = { ...flatten(zhCN), ...common };

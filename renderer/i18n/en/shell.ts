@@ -1,2 +1,0 @@
-/** The frame around every view: header, rail, board, topology. */
-export const shell = {} as const;
