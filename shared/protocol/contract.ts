@@ -6,6 +6,7 @@
  * cancelling a change stops between steps, never inside one. Failures carry AppErrorData in `error.data`.
  */
 import * as z from "zod/mini";
+import type { AppErrorData } from "../errors.ts";
 import type { GpuPlan, PlanStep } from "../mig/types.ts";
 import type { Change } from "./changes.ts";
 import type { HostInventory } from "./inventory.ts";
@@ -114,6 +115,8 @@ export interface ApplyResult {
   readonly gpus: readonly GpuPlan[];
   /** The exact commands, in order: those run, or with `dryRun` those that would be. */
   readonly commands: readonly (readonly string[])[];
+  /** Why the operation was rolled back. */
+  readonly failure?: AppErrorData;
 }
 
 /** One journalled operation. */
@@ -130,6 +133,8 @@ export interface Operation {
   /** Steps whose outcome is journalled, and the one that was begun last. */
   readonly doneSteps: number;
   readonly begunStep: { readonly gpuUuid: string; readonly step: PlanStep } | null;
+  /** Where an open operation stands, one sentence. */
+  readonly statement?: string;
 }
 
 export interface MigStatus {
