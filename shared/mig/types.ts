@@ -137,6 +137,10 @@ export type RuleViolation =
       readonly gpuInstanceId: number | null;
     }
   | { readonly rule: "mig-mode-in-use"; readonly instances: number }
+  /** Instances were wanted on a GPU that is to be left undivided. */
+  | { readonly rule: "mig-mode-off"; readonly instances: number }
+  /** Each profile is legal on its own, but together they do not fit around what stays. */
+  | { readonly rule: "no-room"; readonly profile: string; readonly wanted: number; readonly fits: number }
   | { readonly rule: "not-mig-capable"; readonly model: string };
 
 /** A refusal: the rule, a plain sentence in English, and what would be legal instead. */
@@ -176,6 +180,8 @@ export type PlanStep =
       readonly placement: Placement;
       /** One that fills the instance is made together with it (`-C`); others after it, one by one. */
       readonly computeInstances: readonly LayoutComputeInstance[];
+      /** Whether `computeInstances` is the one that fills it, which `-C` makes. */
+      readonly defaultComputeInstance: boolean;
     }
   | {
       readonly kind: "destroy-compute-instance";
