@@ -3,7 +3,7 @@ import { type FamilyProfile, type Model, models } from "./geometry-data.ts";
 import { parseProfileName } from "./profile-name.ts";
 import type { GpuGeometry, GpuInstanceProfile } from "./types.ts";
 
-const mebibytesPerGibibyte = 1024;
+export const mebibytesPerGibibyte = 1024;
 
 /**
  * Profiles whose number no listing shows carry -1, -2 ... in the order of the table. No driver uses negative

@@ -3,6 +3,13 @@ export { commandsOf, newInstancePlaceholder } from "./commands.ts";
 export { fillingComputeProfile } from "./compute-profiles.ts";
 export { describeStep } from "./describe.ts";
 export {
+  type DriverComputeProfile,
+  type DriverGeometry,
+  type DriverProfile,
+  mergeGeometry,
+} from "./driver-profiles.ts";
+export { type Fit, placeProfiles, whatFits } from "./fit.ts";
+export {
   type GpuIdentity,
   geometryFor,
   geometryOfKey,
@@ -13,6 +20,7 @@ export {
 } from "./geometry.ts";
 export { asWish, layoutOf, layoutVersion, sortedByStart, unknownNumber, wantedComputeInstances } from "./layout.ts";
 export { type PlanOutcome, type PlanRequest, planGpu } from "./plan.ts";
+export { parsePreset } from "./preset.ts";
 export { type ProfileNameParts, parseProfileName } from "./profile-name.ts";
 export { isRefusal, refuse } from "./refusal.ts";
 export { checkLayout, explainPlacement, legalStarts } from "./rules.ts";

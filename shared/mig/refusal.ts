@@ -9,6 +9,8 @@ function sentenceOf(violation: RuleViolation): string {
   switch (violation.rule) {
     case "unknown-profile":
       return `This GPU has no GPU instance profile ${violation.profileId}; it knows ${list(violation.known, "none")}.`;
+    case "unknown-profile-name":
+      return `This GPU has no GPU instance profile ${violation.profile}; it knows ${list(violation.known, "none")}.`;
     case "illegal-start":
       return `${violation.profile} cannot start at memory slice ${violation.start}; it may start at ${list(violation.legalStarts, "no slice that is known")}.`;
     case "overlap":
@@ -48,6 +50,7 @@ function sentenceOf(violation: RuleViolation): string {
 function driverWordsOf(violation: RuleViolation): string {
   switch (violation.rule) {
     case "unknown-profile":
+    case "unknown-profile-name":
     case "illegal-start":
     case "unknown-compute-profile":
     case "illegal-compute-start":

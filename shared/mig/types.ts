@@ -100,6 +100,8 @@ export interface Layout {
 /** Why a layout or a plan is refused; the console turns it into a sentence, with what would fit instead. */
 export type RuleViolation =
   | { readonly rule: "unknown-profile"; readonly profileId: number; readonly known: readonly string[] }
+  /** A preset or a saved layout names a profile that this GPU does not have. */
+  | { readonly rule: "unknown-profile-name"; readonly profile: string; readonly known: readonly string[] }
   | {
       readonly rule: "illegal-start";
       readonly profile: string;
