@@ -46,15 +46,17 @@ export const handlers: { readonly [M in HostMethod]: Handler<M> } = {
   },
   inventory: async () => notYet("inventory"),
   watch: async () => notYet("watch"),
-  "mig.plan": async () => notYet("mig.plan"),
-  "mig.apply": async () => notYet("mig.apply"),
-  "mig.undo": async () => notYet("mig.undo"),
-  "mig.recover": async () => notYet("mig.recover"),
-  "mig.status": async () => notYet("mig.status"),
-  "mig.save": async () => notYet("mig.save"),
-  "mig.restore": async () => notYet("mig.restore"),
+  "mig.plan": async (system, input) => (await operations()).plan(system, input),
+  "mig.apply": async (system, input, context) => (await operations()).apply(system, input, context),
+  "mig.undo": async (system, input, context) => (await operations()).undo(system, input, context),
+  "mig.recover": async (system, input, context) => (await operations()).recover(system, input, context),
+  "mig.status": async (system) => (await operations()).status(system),
+  "mig.save": async (system) => (await operations()).save(system),
+  "mig.restore": async (system, input, context) => (await operations()).restore(system, input, context),
   doctor: async () => notYet("doctor"),
 };
+
+const operations = () => import("../mig/operations.ts");
 
 function notYet(method: string): never {
   throw new AppError({ code: "internal", message: `${method} is not built yet.`, remedy: "" });

@@ -1,0 +1,46 @@
+import { installDirectory } from "../system.ts";
+import { marker, program } from "./paths.ts";
+
+/**
+ * Starts the bundle with the runtime that came with it. The variables that would make Node or the loader run other
+ * code are dropped: sudo drops them too, unless a host's own configuration keeps them.
+ */
+export function launcher(version: string): string {
+  const directory = `${installDirectory}/versions/${version}`;
+  return `#!/bin/sh
+unset NODE_OPTIONS NODE_PATH NODE_V8_COVERAGE NODE_COMPILE_CACHE LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT
+exec ${directory}/node ${directory}/tessera-host.cjs "$@"
+`;
+}
+
+/**
+ * The sudo rule: what the console needs, and nothing that reads or writes a file of the caller's choice as root
+ * (`bundle`, `inventory --from`, `install` stay with those who are root anyway).
+ */
+export function sudoRule(group: string): string {
+  const commands = ["serve", "doctor", "doctor --json", "mig *"].map((command) => `${program} ${command}`);
+  return `${marker} --sudo-group ${group}
+Defaults!${program} env_reset, !setenv
+%${group} ALL=(root) NOPASSWD: ${commands.join(", ")}
+`;
+}
+
+/** Runs once at boot, before the programs that hand GPUs out. */
+export function restoreUnit(): string {
+  return `${marker} --restore-on-boot
+[Unit]
+Description=Bring back the MIG layouts saved by Tessera
+ConditionPathExists=/var/lib/tessera/layouts
+After=local-fs.target systemd-modules-load.service nvidia-persistenced.service
+Before=slurmd.service docker.service containerd.service kubelet.service nvidia-dcgm.service
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=${program} mig restore
+TimeoutStartSec=15min
+
+[Install]
+WantedBy=multi-user.target
+`;
+}

@@ -1,0 +1,312 @@
+import { AppError } from "../../../../shared/errors.ts";
+import { commandsOf } from "../../../../shared/mig/commands.ts";
+import { layoutVersion } from "../../../../shared/mig/layout.ts";
+import type { GpuPlan } from "../../../../shared/mig/types.ts";
+import { isSameDivision } from "../../../../shared/mig/undo.ts";
+import type {
+  ApplyRequest,
+  ApplyResult,
+  HostPlan,
+  MigStatus,
+  PlanRequest,
+  RecoverRequest,
+  StepProgress,
+  UndoRequest,
+  WantedGpu,
+} from "../../../../shared/protocol/contract.ts";
+import type { TaskContext } from "../serve/handlers.ts";
+import type { System } from "../system.ts";
+import { version } from "../version.ts";
+import {
+  beginJournal,
+  findJournal,
+  type JournalFile,
+  newOperationId,
+  operationOf,
+  readJournals,
+  reopenJournal,
+  statementOf,
+} from "./journal.ts";
+import type { BeginRecord } from "./journal-records.ts";
+import { checkBasis, describeChange, notThere, plansFor, stalePlan } from "./plan.ts";
+import { driverReader, type GpuReading, type HostReader, readGpus } from "./reading.ts";
+import { bootIdOf, savedLayouts, saveLayout } from "./saved-layouts.ts";
+import { lockHost } from "./state.ts";
+import { carryOut, complete, type Transaction } from "./transaction.ts";
+
+type Context = TaskContext<StepProgress>;
+
+interface Intent {
+  readonly operation: BeginRecord["operation"];
+  readonly wanted: readonly WantedGpu[];
+  readonly reason: string | null;
+  readonly undoes: string | null;
+  readonly dryRun: boolean;
+}
+
+/** `mig plan`: pure reading; nothing is locked, so what comes out is a wish until `apply` has looked again. */
+export async function plan(system: System, request: PlanRequest): Promise<HostPlan> {
+  const gpus = await readWanted(driverReader(system), request.gpus, system.hostName);
+  const plans = plansFor(gpus, request.gpus, system.hostName);
+  checkBasis(plans, request.gpus, system.hostName);
+  return { host: system.hostName, gpus: plans };
+}
+
+/**
+ * `mig apply`: lock, read, compare with what the operator saw, journal, step by step, read back.
+ * Throws AppError `locked`, `stale-plan`, `journal-open`, `illegal-layout`, `in-use`, `not-found`, `disk-full` (before
+ * anything was changed), `permission`, and whatever kept the driver from being read.
+ */
+export async function apply(system: System, request: ApplyRequest, context: Context): Promise<ApplyResult> {
+  return change(
+    system,
+    {
+      operation: "apply",
+      wanted: request.gpus,
+      reason: request.reason ?? null,
+      undoes: null,
+      dryRun: request.dryRun ?? false,
+    },
+    context,
+  );
+}
+
+/**
+ * `mig undo`: back to the layouts before an operation, as an operation of its own. Without an ID the newest one that was
+ * applied and not undone. Throws `stale-plan` where the layouts are no longer those that the operation left.
+ */
+export async function undo(system: System, request: UndoRequest, context: Context): Promise<ApplyResult> {
+  const undoing = operationToUndo(await readJournals(system), request.operationId);
+  const { gpus } = undoing.begin;
+  const wanted = gpus.map((plan): WantedGpu => ({ gpuUuid: plan.gpuUuid, layout: wishFor(plan) }));
+  const check = (readings: ReadonlyMap<string, GpuReading>) => {
+    const changes = gpus.flatMap((plan) => {
+      const now = readings.get(plan.gpuUuid)?.layout;
+      if (now === undefined || isSameDivision(now, plan.after) || isSameDivision(now, plan.before)) return [];
+      return [describeChange(plan, layoutVersion(plan.after), layoutVersion(now))];
+    });
+    if (changes.length > 0) throw stalePlan(changes, system.hostName);
+  };
+  return change(
+    system,
+    {
+      operation: "undo",
+      wanted,
+      reason: `undo of ${undoing.id}`,
+      undoes: undoing.id,
+      dryRun: request.dryRun ?? false,
+    },
+    context,
+    check,
+  );
+}
+
+/** The layout before as it goes into a request, whose lists zod types as mutable. */
+function wishFor(plan: GpuPlan): WantedGpu["layout"] {
+  return structuredClone(plan.before) as WantedGpu["layout"];
+}
+
+function operationToUndo(journals: readonly JournalFile[], operationId: string | undefined): JournalFile {
+  const applied = (journal: JournalFile) => operationOf(journal).state === "applied";
+  const undone = new Set(journals.filter(applied).map(({ begin }) => begin.undoes));
+  const journal =
+    operationId === undefined
+      ? journals.find(({ id, begin }, at) => {
+          const candidate = journals[at];
+          return candidate !== undefined && applied(candidate) && begin.operation !== "undo" && !undone.has(id);
+        })
+      : findJournal(journals, operationId);
+  if (journal === undefined) {
+    throw new AppError({ code: "not-found", message: "There is nothing to undo on this host.", remedy: "" });
+  }
+  const { state } = operationOf(journal);
+  if (state === "open") throw openError(journal);
+  if (state === "applied") return journal;
+  throw new AppError({
+    code: "bad-request",
+    message: `Operation ${journal.id} was ${state}: it left nothing to undo.`,
+    remedy: "tessera-host mig status lists the operations.",
+  });
+}
+
+/** `mig restore`: the saved layouts of the GPUs that are here, MIG mode included; GPUs that are gone are passed over. */
+export async function restore(
+  system: System,
+  request: { readonly dryRun?: boolean | undefined },
+  context: Context,
+): Promise<ApplyResult> {
+  const saved = await savedLayouts(system);
+  const listed = saved.length === 0 ? new Map() : await driverReader(system).list();
+  const wanted = saved
+    .filter(({ gpuUuid }) => listed.has(gpuUuid))
+    .map(({ gpuUuid, layout }) => ({ gpuUuid, layout: structuredClone(layout) as WantedGpu["layout"] }));
+  if (wanted.length === 0) return { operationId: null, outcome: "unchanged", gpus: [], commands: [] };
+  return change(
+    system,
+    { operation: "restore", wanted, reason: "saved layouts", undoes: null, dryRun: request.dryRun ?? false },
+    context,
+  );
+}
+
+async function change(
+  system: System,
+  intent: Intent,
+  context: Context,
+  check: (gpus: ReadonlyMap<string, GpuReading>) => void = () => undefined,
+): Promise<ApplyResult> {
+  const reader = driverReader(system);
+  const look = async () => {
+    const gpus = await readWanted(reader, intent.wanted, system.hostName);
+    check(gpus);
+    const plans = plansFor(gpus, intent.wanted, system.hostName);
+    checkBasis(plans, intent.wanted, system.hostName);
+    return { gpus, plans };
+  };
+  if (intent.dryRun) {
+    const { plans } = await look();
+    return { operationId: null, outcome: "dry-run", gpus: plans, commands: plans.flatMap(commandsOfPlan) };
+  }
+  await using _lock = await lockHost(system, `mig ${intent.operation}`);
+  const journals = await readJournals(system);
+  const uuids = new Set(intent.wanted.map(({ gpuUuid }) => gpuUuid));
+  const open = journals.find((journal) => journal.open && journal.begin.gpus.some(({ gpuUuid }) => uuids.has(gpuUuid)));
+  if (open !== undefined) throw openError(open);
+
+  const { gpus, plans } = await look();
+  const changing = plans.filter(({ steps }) => steps.length > 0);
+  if (changing.length === 0) return { operationId: null, outcome: "unchanged", gpus: plans, commands: [] };
+  context.signal.throwIfAborted();
+  const journal = await beginJournal(system, {
+    kind: "begin",
+    at: system.now().toISOString(),
+    id: newOperationId(system.now()),
+    operation: intent.operation,
+    caller: { uid: system.caller.uid, user: system.caller.user },
+    reason: intent.reason,
+    undoes: intent.undoes,
+    host: system.hostName,
+    bootId: await bootIdOf(system),
+    version,
+    gpus: changing,
+  });
+  const transaction: Transaction = { system, reader, journal, plans: changing, gpus, ...context };
+  const result = await carryOut(transaction);
+  if (result.outcome === "applied") await keepForNextBoot(system, changing, "after");
+  return result;
+}
+
+/** `mig recover`: an operation that was found open is finished or rolled back. An operation that has ended is left alone. */
+export async function recover(system: System, request: RecoverRequest, context: Context): Promise<ApplyResult> {
+  await using _lock = await lockHost(system, `mig recover ${request.operationId}`);
+  const journal = findJournal(await readJournals(system), request.operationId);
+  const { state, gpus: plans } = operationOf(journal);
+  const wantedState = request.way === "finish" ? "applied" : "rolled-back";
+  if (state !== "open") {
+    if (state === wantedState || (state === "cancelled" && request.way === "roll-back")) {
+      return { operationId: journal.id, outcome: "unchanged", gpus: plans, commands: [] };
+    }
+    throw new AppError({
+      code: "bad-request",
+      message: `Operation ${journal.id} has ended already: it was ${state}.`,
+      remedy: state === "applied" ? `Use tessera-host mig undo ${journal.id}.` : "Apply the layout again.",
+    });
+  }
+  const reader = driverReader(system);
+  const transaction: Transaction = {
+    system,
+    reader,
+    journal: await reopenJournal(system, journal.id),
+    plans,
+    gpus: await reader.list(),
+    ...context,
+  };
+  const result = await complete(transaction, request.way);
+  await keepForNextBoot(system, plans, request.way === "finish" ? "after" : "before", request.way === "roll-back");
+  return result;
+}
+
+/**
+ * What was applied last is what should stand after the next boot. The operation itself has ended by now: a full disk here
+ * shows as a saved layout that does not match, and spoils nothing.
+ */
+async function keepForNextBoot(
+  system: System,
+  plans: readonly GpuPlan[],
+  end: "before" | "after",
+  onlyIfSaved = false,
+): Promise<void> {
+  try {
+    const saved = onlyIfSaved ? new Set((await savedLayouts(system)).map(({ gpuUuid }) => gpuUuid)) : null;
+    for (const plan of plans) {
+      if (saved !== null && !saved.has(plan.gpuUuid)) continue;
+      await saveLayout(system, { uuid: plan.gpuUuid, name: plan.gpuName }, plan[end]);
+    }
+  } catch {
+    // See above.
+  }
+}
+
+/** `mig save`: the layouts that stand are to come back after a reboot. Answers for how many GPUs. */
+export async function save(system: System): Promise<{ readonly savedGpus: number }> {
+  await using _lock = await lockHost(system, "mig save");
+  const reader = driverReader(system);
+  const { gpus } = await readGpus(reader, (await reader.list()).keys());
+  const divided = [...gpus.values()].filter(({ geometry }) => geometry !== null);
+  for (const gpu of divided) await saveLayout(system, gpu, gpu.layout);
+  return { savedGpus: divided.filter(({ layout }) => layout.migEnabled).length };
+}
+
+/** `mig status`: the journal and the saved layouts, held against what stands. */
+export async function status(system: System): Promise<MigStatus> {
+  const journals = await readJournals(system);
+  const operations = journals.slice(0, 50).map(operationOf);
+  const open = journals.find((journal) => journal.open);
+  const saved = await savedLayouts(system);
+  const { gpus } = await readGpus(
+    driverReader(system),
+    saved.map(({ gpuUuid }) => gpuUuid),
+  ).catch(() => ({ gpus: new Map<string, GpuReading>() }));
+  const bootId = await bootIdOf(system);
+  const compared = saved.map(({ gpuUuid, layout, bootId: savedIn }) => {
+    const now = gpus.get(gpuUuid)?.layout;
+    return {
+      gpuUuid,
+      matches: now !== undefined && isSameDivision(now, layout),
+      rebooted: now !== undefined && savedIn !== bootId,
+    };
+  });
+  return {
+    operations,
+    open: open === undefined ? null : operationOf(open),
+    saved: compared.map(({ gpuUuid, matches }) => ({ gpuUuid, matches })),
+    restoreOffered: compared.some(({ matches, rebooted }) => !matches && rebooted),
+  };
+}
+
+function openError(journal: JournalFile): AppError {
+  return new AppError({
+    code: "journal-open",
+    message: `Operation ${journal.id} on the same GPUs did not come to its end: ${statementOf(journal)}`,
+    remedy: `Finish it or roll it back: tessera-host mig recover ${journal.id} --way finish, or --way roll-back.`,
+    evidence: { host: journal.begin.host, details: statementOf(journal) },
+  });
+}
+
+async function readWanted(
+  reader: HostReader,
+  wanted: readonly WantedGpu[],
+  host: string,
+): Promise<ReadonlyMap<string, GpuReading>> {
+  const uuids = wanted.map(({ gpuUuid }) => gpuUuid);
+  const { gpus, failures, listed } = await readGpus(reader, uuids);
+  for (const uuid of uuids) {
+    const failure = failures.get(uuid);
+    if (failure !== undefined) throw new AppError(failure);
+    if (!listed.has(uuid)) throw notThere(uuid, host);
+  }
+  return gpus;
+}
+
+function commandsOfPlan(plan: GpuPlan): readonly (readonly string[])[] {
+  return plan.steps.flatMap((step) => commandsOf(step, plan.gpuUuid));
+}
