@@ -1,150 +1,238 @@
 /** The draft: what the operator wants the GPUs to become. Nothing here changes a host. */
 import { create } from "zustand";
-import type { GpuGeometry, GpuInstanceProfile, Layout, LayoutInstance, Refusal } from "../../shared/mig/types.ts";
+import { layoutOf } from "../../shared/mig/layout.ts";
+import { refuse } from "../../shared/mig/refusal.ts";
+import type { Layout, LayoutComputeInstance, Refusal } from "../../shared/mig/types.ts";
 import type { Gpu } from "../../shared/protocol/inventory.ts";
-import { useSnapshot } from "../stores/snapshot.ts";
+import { formatIn } from "../i18n/format.ts";
+import { t, useLanguageStore } from "../i18n/index.ts";
+import { announce } from "./announce.ts";
+import { type Draft, emptyDraft, rebased, wantedIn, without, withWanted } from "./draft-model.ts";
+import { applyPreset, copyOnto, divide, type Edit, profileNamed, remove, setMig } from "./edits.ts";
+import { factsFor, type GpuFacts } from "./facts.ts";
+import { commit, type History, redo, startHistory, undo } from "./history.ts";
+import { type DragSource, type DropTarget, dropped, targetsOn, targetUnder } from "./targets.ts";
+import { refusalWords } from "./words.ts";
 
-/** What hangs at the pointer, or was picked up with the keyboard. */
-export type DragSource =
-  | { readonly kind: "profile"; readonly profileId: number; readonly profile: string }
-  | { readonly kind: "instance"; readonly gpuUuid: string; readonly start: number; readonly profile: string };
+export type { DragSource, DropTarget } from "./targets.ts";
 
-export type DropTarget =
-  | { readonly legal: true; readonly start: number; readonly size: number }
-  | { readonly legal: false; readonly refusal: Refusal };
+/** Where the keyboard or the pointer aims at the moment, for the strips to draw. */
+export interface Aim {
+  readonly gpuUuid: string;
+  readonly start: number;
+  readonly size: number;
+}
+
+export interface Refused {
+  readonly gpuUuid: string;
+  readonly refusal: Refusal;
+}
+
+/** What a change of many GPUs came to: those that can be changed are, the others say why not. */
+export interface ManyOutcome {
+  readonly changed: number;
+  readonly refused: readonly Refused[];
+}
 
 export interface DraftState {
-  /** Only GPUs whose wanted layout differs from the one that stands. */
+  /** Only GPUs whose wanted layout differs from the one that stood when it was wished for. */
   readonly wantedByGpu: ReadonlyMap<string, Layout>;
+  readonly history: History<Draft>;
   readonly drag: DragSource | null;
-  begin(source: DragSource): void;
+  readonly aim: Aim | null;
+  /** Picked up with the keyboard: arrows aim, Enter drops, Escape puts back. */
+  readonly byKeyboard: boolean;
+  begin(source: DragSource, byKeyboard?: boolean): void;
   /** Where the source would come to lie when dropped at this slice, or why it cannot. Cheap: asked for many GPUs in a frame. */
   targetAt(gpuUuid: string, memorySlice: number): DropTarget;
+  /** Every placement of the source on this GPU. */
+  targetsOf(gpuUuid: string): readonly DropTarget[];
+  aimAt(aim: Aim | null): void;
   drop(gpuUuid: string, start: number): void;
   cancel(): void;
   remove(gpuUuid: string, start: number): void;
+  divide(gpuUuid: string, start: number, computeInstances: readonly LayoutComputeInstance[] | undefined): void;
+  setMig(gpuUuids: readonly string[], enabled: boolean): ManyOutcome;
+  /** Divides them as the preset says. Throws AppError `bad-request` for text that is none. */
+  usePreset(gpuUuids: readonly string[], preset: string): ManyOutcome;
+  copyTo(fromGpuUuid: string, toGpuUuids: readonly string[]): ManyOutcome;
+  /** Back to what stands, for these GPUs or for all. */
+  discard(gpuUuids?: Iterable<string>): void;
+  /** The same wishes on top of what stands now. */
+  rebase(gpuUuids?: ReadonlySet<string>): void;
+  /** These GPUs are as wanted now: what was wished for them is no longer a draft, and nothing to undo here. */
+  settle(gpuUuids: Iterable<string>): void;
   undo(): void;
   redo(): void;
 }
 
-type Wanted = ReadonlyMap<string, Layout>;
-
-function findGpu(gpuUuid: string): { gpu: Gpu; geometry: GpuGeometry } | null {
-  for (const host of useSnapshot.getState().hosts.values()) {
-    const gpu = host.inventory?.gpus.find((candidate) => candidate.uuid === gpuUuid);
-    if (gpu === undefined) continue;
-    const geometry = gpu.geometry === null ? undefined : host.inventory?.geometries[gpu.geometry];
-    return geometry === undefined ? null : { gpu, geometry };
-  }
-  return null;
-}
-
 /** The layout that stands on the host. */
 export function currentLayout(gpu: Gpu): Layout {
-  return {
-    migEnabled: gpu.mig.current === "enabled",
-    instances: gpu.instances.map((instance) => ({
-      profileId: instance.profileId,
-      start: instance.placement.start,
-      id: instance.id,
-      inUse: instance.holder !== null,
-    })),
-  };
+  return factsFor(gpu.uuid)?.current ?? layoutOf(gpu);
 }
 
-function refusal(sentence: string, model: string): DropTarget {
-  return {
-    legal: false,
-    refusal: { violation: { rule: "not-mig-capable", model }, sentence, driverWords: null, instead: [] },
-  };
+function wantedOf(draft: Draft): ReadonlyMap<string, Layout> {
+  return new Map([...draft].map(([gpuUuid, entry]) => [gpuUuid, entry.wanted]));
 }
 
-const past: Wanted[] = [];
-const future: Wanted[] = [];
+function sayRefusal(refusal: Refusal, facts: GpuFacts | null): void {
+  const format = formatIn(useLanguageStore.getState().language);
+  const { rule, instead } = refusalWords(t, format, refusal, facts);
+  announce([rule, instead].filter((part) => part !== null).join(" "));
+}
+
+function placeOf(facts: GpuFacts | null): string {
+  return facts === null ? "" : `${facts.hostName} / GPU ${facts.gpu.index}`;
+}
 
 export const useDraft = create<DraftState>((set, get) => {
-  const profileOf = (source: DragSource, geometry: GpuGeometry): GpuInstanceProfile | undefined =>
-    geometry.profiles.find((profile) =>
-      source.kind === "profile" ? profile.id === source.profileId : profile.name === source.profile,
-    );
-  const edit = (wantedByGpu: Wanted) => {
-    past.push(get().wantedByGpu);
-    future.length = 0;
-    set({ wantedByGpu, drag: null });
+  /** Targets of the drag under way, by GPU; only as long as neither drag nor draft changes. */
+  let known: {
+    drag: DragSource;
+    draft: Draft;
+    byGpu: Map<string, { facts: GpuFacts | null; targets: readonly DropTarget[] }>;
+  } | null = null;
+
+  const show = (history: History<Draft>) => {
+    if (history === get().history) return;
+    set({ history, wantedByGpu: wantedOf(history.present) });
   };
-  const layoutOf = (gpu: Gpu) => get().wantedByGpu.get(gpu.uuid) ?? currentLayout(gpu);
-  const sizeOf = (geometry: GpuGeometry, instance: LayoutInstance) =>
-    geometry.profiles.find((profile) => profile.id === instance.profileId)?.memorySlices ?? 1;
+  const change = (layouts: ReadonlyMap<string, Layout>): boolean => {
+    const { history } = get();
+    const next = withWanted(history.present, layouts, factsFor);
+    if (next === history.present) return false;
+    show(commit(history, next));
+    return true;
+  };
+  const changeOne = (gpuUuid: string, edit: (facts: GpuFacts, layout: Layout) => Edit): boolean => {
+    const facts = factsFor(gpuUuid);
+    if (facts === null) return false;
+    const result = edit(facts, wantedIn(get().history.present, facts));
+    if (!result.ok) {
+      sayRefusal(result.refusal, facts);
+      return false;
+    }
+    return change(new Map([[gpuUuid, result.layout]]));
+  };
+  const changeMany = (gpuUuids: readonly string[], edit: (facts: GpuFacts, layout: Layout) => Edit): ManyOutcome => {
+    const layouts = new Map<string, Layout>();
+    const refused: Refused[] = [];
+    for (const gpuUuid of gpuUuids) {
+      const facts = factsFor(gpuUuid);
+      if (facts === null) continue;
+      const result = edit(facts, wantedIn(get().history.present, facts));
+      if (result.ok) layouts.set(gpuUuid, result.layout);
+      else refused.push({ gpuUuid, refusal: result.refusal });
+    }
+    change(layouts);
+    announce(t("draft.changedMany", { count: layouts.size }));
+    return { changed: layouts.size, refused };
+  };
+  const targetsOf = (gpuUuid: string): readonly DropTarget[] => {
+    const { drag, history } = get();
+    if (drag === null) return [];
+    if (known === null || known.drag !== drag || known.draft !== history.present) {
+      known = { drag, draft: history.present, byGpu: new Map() };
+    }
+    const facts = factsFor(gpuUuid);
+    const ready = known.byGpu.get(gpuUuid);
+    if (ready !== undefined && ready.facts === facts) return ready.targets;
+    const targets = targetsOn(history.present, factsFor, drag, gpuUuid);
+    known.byGpu.set(gpuUuid, { facts, targets });
+    return targets;
+  };
 
   return {
     wantedByGpu: new Map(),
+    history: startHistory(emptyDraft),
     drag: null,
-    begin: (source) => set({ drag: source }),
+    aim: null,
+    byKeyboard: false,
+
+    begin: (source, byKeyboard = false) => set({ drag: source, aim: null, byKeyboard }),
+    targetsOf,
     targetAt: (gpuUuid, memorySlice) => {
-      const source = get().drag;
-      const found = findGpu(gpuUuid);
-      if (source === null || found === null) return refusal("This GPU cannot be divided.", "");
-      const { gpu, geometry } = found;
-      const profile = profileOf(source, geometry);
-      if (profile === undefined) return refusal(`${gpu.name} has no ${source.profile}.`, gpu.name);
-      const starts = profile.starts.filter(
-        (start) => start <= memorySlice && memorySlice < start + profile.memorySlices,
-      );
-      for (const start of starts) {
-        const others = layoutOf(gpu).instances.filter(
-          (instance) => !(source.kind === "instance" && source.gpuUuid === gpuUuid && instance.start === source.start),
-        );
-        const overlaps = others.some(
-          (instance) =>
-            start < instance.start + sizeOf(geometry, instance) && instance.start < start + profile.memorySlices,
-        );
-        if (!overlaps) return { legal: true, start, size: profile.memorySlices };
-      }
-      return refusal(`${profile.name} starts at slice ${profile.starts.join(", ")} only, where it is free.`, gpu.name);
+      const { drag } = get();
+      const facts = factsFor(gpuUuid);
+      const profile = drag === null || facts === null ? null : profileNamed(facts.geometry, drag.profile);
+      return targetUnder(targetsOf(gpuUuid), profile, memorySlice);
+    },
+    aimAt: (aim) => {
+      const before = get().aim;
+      if (before?.gpuUuid === aim?.gpuUuid && before?.start === aim?.start && before?.size === aim?.size) return;
+      set({ aim });
     },
     drop: (gpuUuid, start) => {
-      const source = get().drag;
-      const found = findGpu(gpuUuid);
-      if (source === null || found === null) return;
-      const profile = profileOf(source, found.geometry);
-      if (profile === undefined) return;
-      const wanted = new Map(get().wantedByGpu);
-      if (source.kind === "instance") {
-        const from = findGpu(source.gpuUuid);
-        if (from !== null) {
-          const layout = layoutOf(from.gpu);
-          wanted.set(source.gpuUuid, {
-            ...layout,
-            instances: layout.instances.filter((instance) => instance.start !== source.start),
-          });
-        }
+      const { drag, history } = get();
+      if (drag === null) return;
+      const outcome = dropped(history.present, factsFor, drag, gpuUuid, start);
+      set({ drag: null, aim: null, byKeyboard: false });
+      if (!outcome.ok) {
+        sayRefusal(outcome.refusal, factsFor(gpuUuid));
+        return;
       }
-      const layout = wanted.get(gpuUuid) ?? currentLayout(found.gpu);
-      wanted.set(gpuUuid, {
-        migEnabled: true,
-        instances: [...layout.instances, { profileId: profile.id, start }].sort((a, b) => a.start - b.start),
-      });
-      edit(wanted);
+      if (!change(outcome.layouts)) return;
+      const values = { profile: outcome.profile, start, place: placeOf(factsFor(gpuUuid)) };
+      announce(outcome.swapped ? t("draft.swapped", values) : t("draft.placed", values));
     },
-    cancel: () => set({ drag: null }),
+    cancel: () => {
+      if (get().drag !== null) set({ drag: null, aim: null, byKeyboard: false });
+    },
     remove: (gpuUuid, start) => {
-      const found = findGpu(gpuUuid);
-      if (found === null) return;
-      const layout = layoutOf(found.gpu);
-      const instances = layout.instances.filter((instance) => instance.start !== start);
-      edit(new Map(get().wantedByGpu).set(gpuUuid, { ...layout, instances }));
+      const facts = factsFor(gpuUuid);
+      if (changeOne(gpuUuid, ({ geometry }, layout) => remove(geometry, layout, start))) {
+        announce(t("draft.removed", { start, place: placeOf(facts) }));
+      }
+    },
+    divide: (gpuUuid, start, computeInstances) => {
+      const divided = changeOne(gpuUuid, ({ geometry }, layout) => divide(geometry, layout, start, computeInstances));
+      if (divided) announce(t("draft.divided", { start, place: placeOf(factsFor(gpuUuid)) }));
+    },
+    setMig: (gpuUuids, enabled) => changeMany(gpuUuids, ({ geometry }, layout) => setMig(geometry, layout, enabled)),
+    usePreset: (gpuUuids, preset) =>
+      changeMany(gpuUuids, (facts, layout) =>
+        facts.heldWhole
+          ? { ok: false, refusal: refuse({ rule: "mig-mode-in-use", instances: 0 }) }
+          : applyPreset(facts.geometry, layout, preset),
+      ),
+    copyTo: (fromGpuUuid, toGpuUuids) => {
+      const from = factsFor(fromGpuUuid);
+      if (from === null) return { changed: 0, refused: [] };
+      const layout = wantedIn(get().history.present, from);
+      return changeMany(
+        toGpuUuids.filter((gpuUuid) => gpuUuid !== fromGpuUuid),
+        (facts, there) => copyOnto({ geometry: from.geometry, layout }, { geometry: facts.geometry, layout: there }),
+      );
+    },
+    discard: (gpuUuids) => {
+      const { history } = get();
+      const next = gpuUuids === undefined ? emptyDraft : without(history.present, gpuUuids);
+      if (next.size === history.present.size) return;
+      show(commit(history, next));
+      announce(t("draft.discarded"));
+    },
+    rebase: (gpuUuids) => {
+      const { history } = get();
+      const { draft, dropped: lost } = rebased(history.present, factsFor, gpuUuids);
+      show(commit(history, draft));
+      announce(lost === 0 ? t("draft.rebased") : t("draft.rebasedWithLoss", { count: lost }));
+    },
+    settle: (gpuUuids) => {
+      const { history } = get();
+      const next = without(history.present, gpuUuids);
+      if (next !== history.present) show(startHistory(next));
     },
     undo: () => {
-      const before = past.pop();
-      if (before === undefined) return;
-      future.push(get().wantedByGpu);
-      set({ wantedByGpu: before });
+      const { history } = get();
+      if (history.past.length === 0) return;
+      show(undo(history));
+      announce(t("draft.undone"));
     },
     redo: () => {
-      const next = future.pop();
-      if (next === undefined) return;
-      past.push(get().wantedByGpu);
-      set({ wantedByGpu: next });
+      const { history } = get();
+      if (history.future.length === 0) return;
+      show(redo(history));
+      announce(t("draft.redone"));
     },
   };
 });

@@ -1,5 +1,9 @@
 import { en } from "../en.ts";
 import { flatten } from "../flatten.ts";
 import { common } from "./common.ts";
+import { errors } from "./errors.ts";
+import { inspector } from "./inspector.ts";
+import { partition } from "./partition.ts";
+import { rules } from "./rules.ts";
 
-export const english = { ...flatten(en), ...common } as const;
+export const english = { ...flatten(en), ...common, ...errors, ...inspector, ...partition, ...rules } as const;

@@ -1,5 +1,9 @@
 import { flatten } from "../flatten.ts";
 import { zhCN } from "../zh-CN.ts";
 import { common } from "./common.ts";
+import { errors } from "./errors.ts";
+import { inspector } from "./inspector.ts";
+import { partition } from "./partition.ts";
+import { rules } from "./rules.ts";
 
-export const chinese = { ...flatten(zhCN), ...common };
+export const chinese = { ...flatten(zhCN), ...common, ...errors, ...inspector, ...partition, ...rules };
