@@ -99,6 +99,10 @@ function builtPage(): string {
 
 /** The whole program: serves until it is told to stop. Answers the exit status. */
 export async function runWeb(argv: readonly string[]): Promise<number> {
+  // From the first moment: a signal while starting must end as cleanly as one later.
+  const stopped = new Promise<void>((resolve) => {
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => resolve());
+  });
   let options: StartOptions;
   let web: Web;
   try {
@@ -118,11 +122,7 @@ export async function runWeb(argv: readonly string[]): Promise<number> {
     process.stderr.write(`${errorText(toErrorData(error))}\n`);
     return 1;
   }
-  await new Promise<void>((resolve) => {
-    process.once("SIGINT", resolve);
-    process.once("SIGTERM", resolve);
-    process.once("SIGHUP", resolve);
-  });
+  await stopped;
   // A second Ctrl-C ends at once whatever still hangs.
   process.once("SIGINT", () => process.exit(130));
   await web.close();
