@@ -88,6 +88,7 @@ async function servicesStart(start: StartOptions): Promise<ServicesStart> {
     demo: start.demo,
     dataDirectory: start.dataDirectory,
     cluster: start.cluster,
+    resourcesDirectory: app.isPackaged ? process.resourcesPath : null,
     seal: { backend, available },
   };
 }

@@ -36,6 +36,7 @@ function start(given: ServicesStart): Services {
     demo: given.demo,
     seal: given.seal === null ? null : sealThroughMain(given.seal),
     ...(given.dataDirectory === null ? {} : { dataDirectory: given.dataDirectory }),
+    ...(given.resourcesDirectory === null ? {} : { resourcesDirectory: given.resourcesDirectory }),
   });
   const wanted = given.cluster ?? (given.demo ? "demo" : null);
   try {

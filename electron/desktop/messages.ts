@@ -4,6 +4,8 @@ export interface ServicesStart {
   readonly demo: boolean;
   readonly dataDirectory: string | null;
   readonly cluster: string | null;
+  /** Where a package keeps what it carries to hosts; null in a checkout. */
+  readonly resourcesDirectory: string | null;
   /** What safeStorage can do; null where it can do nothing. */
   readonly seal: { readonly backend: string; readonly available: boolean } | null;
 }

@@ -12,7 +12,7 @@ import { demoCluster } from "./demo.ts";
 import { Partition } from "./partition/partition.ts";
 import { Prompts } from "./prompts/prompts.ts";
 import { openSecrets, type SecretSeal } from "./secrets/secrets.ts";
-import { type SshServices, sshServices } from "./ssh-services.ts";
+import { builtDirectory, sshServices } from "./ssh-services.ts";
 import { defaultDataDirectory } from "./store/data-directory.ts";
 import { openStore } from "./store/store.ts";
 import { TroubleLog } from "./troubleshooting/events.ts";
@@ -23,6 +23,8 @@ export interface ServicesOptions {
   /** Whether the simulated cluster is offered. It is started when it is first connected. */
   readonly demo: boolean;
   readonly dataDirectory?: string;
+  /** Where what is carried to hosts stands: dist/ by default, the resources folder of a package. */
+  readonly resourcesDirectory?: string;
   /** The desktop's keyring; null where there is none. */
   readonly seal?: SecretSeal | null;
   /** Instead of SSH, for tests. */
@@ -47,7 +49,13 @@ export function startServices(options: ServicesOptions): Services {
   const store = openStore(directory, (error) => trouble.add({ level: "error", what: "Local store", error }));
   const prompts = new Prompts();
   const secrets = openSecrets(options.seal ?? null, join(directory, "secrets.json"));
-  const ssh: SshServices = sshServices({ prompts, secrets, version: options.version });
+  const ssh = sshServices({
+    prompts,
+    secrets,
+    trouble,
+    version: options.version,
+    resourcesDirectory: options.resourcesDirectory ?? builtDirectory(),
+  });
   const demo = options.demo ? demoCluster(ssh, trouble) : null;
   const builtIn = options.demoCluster ?? demo?.cluster;
   const clusters = new Clusters(
