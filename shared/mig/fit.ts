@@ -123,15 +123,15 @@ function whyNot(geometry: GpuGeometry, fixed: Occupancy, profiles: readonly GpuI
   if ((filled.counts.get(failing.id) ?? 0) >= maxInstances) {
     return refuse({ rule: "too-many", profile: name, maxInstances }, instead);
   }
+  const wanted = profiles.reduce((sum, profile) => sum + profile.computeSlices, fixed.computeSlices);
+  if (filled.computeSlices + failing.computeSlices > geometry.computeSlices) {
+    return refuse({ rule: "compute-slices", wanted, available: geometry.computeSlices }, instead);
+  }
   const engine = missingEngine(geometry, filled, failing);
   if (engine !== null) {
     const present = [...filled.counts.keys()].flatMap((id) => indexOf(geometry).profiles.get(id) ?? []);
     const largest = present.toSorted((a, b) => (b.engines[engine] ?? 0) - (a.engines[engine] ?? 0))[0];
     return refuse({ rule: "media-engines", profile: name, otherProfile: largest?.name ?? name }, instead);
-  }
-  const wanted = profiles.reduce((sum, profile) => sum + profile.computeSlices, fixed.computeSlices);
-  if (filled.computeSlices + failing.computeSlices > geometry.computeSlices) {
-    return refuse({ rule: "compute-slices", wanted, available: geometry.computeSlices }, instead);
   }
   const alike = (list: readonly GpuInstanceProfile[]) => list.filter((profile) => profile.id === failing.id).length;
   return refuse({ rule: "no-room", profile: name, wanted: alike(profiles), fits: alike(placed) }, instead);

@@ -140,8 +140,8 @@ export function alternatives(
       ? -other.computeSlices
       : Math.abs(other.computeSlices - profile.computeSlices) * 8 +
         Math.abs(other.memorySlices - profile.memorySlices) * 2 +
-        (other.media === profile.media ? 0 : 1) +
-        (other.graphics === profile.graphics ? 0 : 1);
+        (other.media === profile.media ? 0 : 4) +
+        (other.graphics === profile.graphics ? 0 : 4);
   const others = geometry.profiles
     .filter((other) => other.id !== profile?.id)
     .toSorted((a, b) => unlike(a) - unlike(b) || b.id - a.id)

@@ -18,6 +18,12 @@ interface Placed {
   readonly profile: GpuInstanceProfile;
 }
 
+/** A broken rule, and the instance that would have to give way. */
+interface Fault {
+  readonly violation: RuleViolation;
+  readonly of: Placed;
+}
+
 const knownNames = (geometry: GpuGeometry): readonly string[] => geometry.profiles.map((profile) => profile.name);
 
 const nameOf = (geometry: GpuGeometry, profileId: number): string =>
@@ -29,7 +35,7 @@ const overlaps = (a: Placed, b: Placed): boolean =>
 /** Of two that collide, the one that would have to give way: never one in use, rather one that does not exist yet. */
 const standing = ({ instance }: Placed): number => (instance.inUse ? 2 : 0) + (instance.id === undefined ? 0 : 1);
 
-function overlapsOf(placed: readonly Placed[]): readonly { violation: RuleViolation; of: Placed }[] {
+function overlapsOf(placed: readonly Placed[]): readonly Fault[] {
   return placed.flatMap((later, position) =>
     placed.slice(0, position).flatMap((earlier) => {
       if (!overlaps(earlier, later)) return [];
@@ -47,7 +53,7 @@ function overlapsOf(placed: readonly Placed[]): readonly { violation: RuleViolat
   );
 }
 
-function countsOf(placed: readonly Placed[]): readonly { violation: RuleViolation; of: Placed }[] {
+function countsOf(placed: readonly Placed[]): readonly Fault[] {
   const groups = Map.groupBy(placed, ({ profile }) => profile.id);
   return [...groups.values()].flatMap((group) => {
     const last = group.at(-1);
@@ -61,10 +67,7 @@ function countsOf(placed: readonly Placed[]): readonly { violation: RuleViolatio
  * The engines of all instances together may not exceed the GPU's. This is what forbids a second `+me` of another size, and
  * anything with media engines beside `+me.all`: nothing but the counts of `-lgip` is needed to see it.
  */
-function enginesOf(
-  geometry: GpuGeometry,
-  placed: readonly Placed[],
-): readonly { violation: RuleViolation; of: Placed }[] {
+function enginesOf(placed: readonly Placed[], geometry: GpuGeometry): readonly Fault[] {
   const totals = indexOf(geometry).engineTotals;
   const exceeded = mediaEngineKinds.find(
     (kind) => placed.reduce((sum, { profile }) => sum + (profile.engines[kind] ?? 0), 0) > totals[kind],
@@ -79,10 +82,7 @@ function enginesOf(
   return [{ violation: { rule: "media-engines", profile: of.profile.name, otherProfile: largest.profile.name }, of }];
 }
 
-function computeSlicesOf(
-  geometry: GpuGeometry,
-  placed: readonly Placed[],
-): readonly { violation: RuleViolation; of: Placed }[] {
+function computeSlicesOf(placed: readonly Placed[], geometry: GpuGeometry): readonly Fault[] {
   const wanted = placed.reduce((sum, { profile }) => sum + profile.computeSlices, 0);
   const of = placed.at(-1);
   if (of === undefined || wanted <= geometry.computeSlices) return [];
@@ -164,12 +164,18 @@ export function checkLayout(geometry: GpuGeometry, layout: Layout): readonly Ref
       placed.push({ instance, profile });
     }
   }
-  const together = [
-    ...overlapsOf(placed),
-    ...countsOf(placed),
-    ...enginesOf(geometry, placed),
-    ...computeSlicesOf(geometry, placed),
-  ].map(({ violation, of }) =>
+  // What one rule has refused is left out of the next, so that one fault is told once.
+  const found: Fault[] = [];
+  for (const rule of [overlapsOf, countsOf, computeSlicesOf, enginesOf]) {
+    const refused = new Set(found.map(({ of }) => of));
+    found.push(
+      ...rule(
+        placed.filter((candidate) => !refused.has(candidate)),
+        geometry,
+      ),
+    );
+  }
+  const together = found.map(({ violation, of }) =>
     refuse(violation, alternatives(geometry, without(of.instance), of.profile, of.instance.start)),
   );
   const inside = placed.flatMap(({ instance, profile }) => checkComputeInstances(profile, instance));
@@ -218,6 +224,10 @@ export function explainPlacement(
   if ((occupancy.counts.get(profileId) ?? 0) >= profile.maxInstances) {
     return offer({ rule: "too-many", profile: name, maxInstances: profile.maxInstances });
   }
+  const wanted = occupancy.computeSlices + profile.computeSlices;
+  if (wanted > geometry.computeSlices) {
+    return offer({ rule: "compute-slices", wanted, available: geometry.computeSlices });
+  }
   const engine = missingEngine(geometry, occupancy, profile);
   if (engine !== null) {
     const uses = (instance: LayoutInstance) => indexOf(geometry).profiles.get(instance.profileId)?.engines[engine] ?? 0;
@@ -227,10 +237,6 @@ export function explainPlacement(
       profile: name,
       otherProfile: nameOf(geometry, largest?.profileId ?? profileId),
     });
-  }
-  const wanted = occupancy.computeSlices + profile.computeSlices;
-  if (wanted > geometry.computeSlices) {
-    return offer({ rule: "compute-slices", wanted, available: geometry.computeSlices });
   }
   return null;
 }
