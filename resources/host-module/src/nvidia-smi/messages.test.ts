@@ -51,6 +51,7 @@ All done.
       reason: "in-use",
       words: "In use by another client",
     },
+    { kind: "note", words: "All done." },
   ]);
 });
 

@@ -51,7 +51,9 @@ export type DriverMessage =
     }
   | { readonly kind: "nothing"; readonly of: EmptyKind; readonly words: string }
   | { readonly kind: "failure"; readonly reason: FailureReason; readonly words: string }
-  | { readonly kind: "warning"; readonly words: string };
+  | { readonly kind: "warning"; readonly words: string }
+  /** Known, and neither a change of MIG nor trouble. */
+  | { readonly kind: "note"; readonly words: string };
 
 const words: readonly (readonly [RegExp, FailureReason])[] = [
   [/couldn't communicate with the NVIDIA driver|Driver Not Loaded/i, "no-driver"],
@@ -92,6 +94,8 @@ const nothing: readonly (readonly [RegExp, EmptyKind])[] = [
 ];
 const failure =
   /^(ERROR:|Error\b|Unable to|Failed to|Problem with GPU|NVIDIA-SMI (has failed|couldn't)|NVML:|Invalid |Insufficient Permissions|Unknown Error|GPU is lost|Option |Field |Format modifier|"--?\w|The -\w+ command line argument|NUMA ID of|Terminating early|Not supported on the device|Couldn't|.*: Insufficient Permissions$)/i;
+const note =
+  /^(Successfully \w+ |All done\.|\w+ mode is already |The GPUs that have an affinity|Device \d+ is connected |No running processes found)/i;
 const warning = /^(Warning:|Treating as warning|Nvlink queries are not supported|Device does not have or support)/i;
 
 /** Every sentence of an output, in order; lines that are none are left out. */
@@ -128,6 +132,7 @@ function messageOf(line: string): DriverMessage | null {
     return { kind: "nothing", of: empty[1], words: line };
   }
   if (warning.test(line)) return { kind: "warning", words: line };
+  if (note.test(line)) return { kind: "note", words: line };
   if (failure.test(line)) return { kind: "failure", reason: classifyWords(line), words: line };
   return null;
 }

@@ -6,9 +6,10 @@
  */
 import { type PartialRead, partialRead } from "./text.ts";
 
-const absent = /^\[?(N\/A|Not Supported|Not Available|Feature Not Supported|None|-+)?\]?$/i;
+const absent =
+  /^\[?(N\/A|Not Supported|Not Available|Feature Not Supported|Not available in WDDM driver model|Requested functionality has been deprecated|None|-+)?\]?$/i;
 const errorWords =
-  /^\[?(ERR!?|Unknown Error|Unknown|GPU is lost|GPU requires reset|Reset Required|Insufficient Permissions|No Permissions?|Invalid Argument|Not Found|Requested functionality has been deprecated|Deprecated\b.*|Function Not Found|Timeout|In use by another client|Uninitialized)\]?$/i;
+  /^\[?(ERR!?|Unknown Error|Unknown|GPU is lost|GPU requires reset|Reset Required|Insufficient Permissions|No Permissions?|Invalid Argument|Not Found|Deprecated\b.*|Function Not Found|Timeout|In use by another client|Uninitialized)\]?$/i;
 
 /** The largest values of the driver's integer types, printed where a counter was never filled in. */
 const sentinels: ReadonlySet<string> = new Set([
