@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import type { AppInfo, ClusterInfo } from "../../shared/api/contract.ts";
 import type { Handlers } from "./api/handlers.ts";
+import { builtDirectory } from "./built-directory.ts";
 import { type BuiltInCluster, Clusters } from "./clusters/clusters.ts";
 import type { HostConnector } from "./clusters/connector.ts";
 import { parseClusterFile } from "./clusters/parse-file.ts";
@@ -12,7 +13,7 @@ import { demoCluster } from "./demo.ts";
 import { Partition } from "./partition/partition.ts";
 import { Prompts } from "./prompts/prompts.ts";
 import { openSecrets, type SecretSeal } from "./secrets/secrets.ts";
-import { builtDirectory, sshServices } from "./ssh-services.ts";
+import { sshServices } from "./ssh-services.ts";
 import { defaultDataDirectory } from "./store/data-directory.ts";
 import { openStore } from "./store/store.ts";
 import { TroubleLog } from "./troubleshooting/events.ts";

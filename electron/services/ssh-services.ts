@@ -1,5 +1,4 @@
 /** Brings clusters to hosts over SSH: the transport, the deployment of tessera-host, and questions on the way. */
-import { join } from "node:path";
 import type { SshAlias } from "../../shared/api/contract.ts";
 import type { ConnectTarget, HostConnector } from "./clusters/connector.ts";
 import { HostArtifacts } from "./deploy/artifacts.ts";
@@ -67,11 +66,4 @@ export function sshServices({
     aliases: async () => [],
     close: () => transport.close(),
   };
-}
-
-/** dist/, seen from the source tree and from the bundles in it alike. */
-export function builtDirectory(): string {
-  const parts = import.meta.dirname.split(/[\\/]/);
-  const at = parts.lastIndexOf("dist");
-  return at >= 0 ? parts.slice(0, at + 1).join("/") : join(import.meta.dirname, "..", "..", "dist");
 }

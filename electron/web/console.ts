@@ -6,6 +6,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { AppErrorData } from "../../shared/errors.ts";
 import { toErrorData } from "../../shared/errors.ts";
+import { builtDirectory } from "../services/built-directory.ts";
 import type { Services, ServicesOptions } from "../services/main.ts";
 import { startServices } from "../services/main.ts";
 import { parseStartOptions, type StartOptions, startHelp } from "../start-options.ts";
@@ -38,7 +39,7 @@ export interface Web {
 /** Throws `bad-request` where the port cannot be had, `not-found` where the named cluster is not there. */
 export async function startWeb(options: WebOptions = {}): Promise<Web> {
   const say = options.say ?? (() => undefined);
-  const pageDirectory = options.pageDirectory ?? builtPage();
+  const pageDirectory = options.pageDirectory ?? join(builtDirectory(), "renderer");
   const services = startServices({
     version,
     desktop: false,
@@ -87,14 +88,6 @@ export async function startWeb(options: WebOptions = {}): Promise<Web> {
     await services.close();
     throw error;
   }
-}
-
-/** dist/renderer, seen from the source tree and from the bundle in dist/electron alike. */
-function builtPage(): string {
-  const here = import.meta.dirname;
-  return here.split(/[\\/]/).includes("dist")
-    ? join(here, "..", "renderer")
-    : join(here, "..", "..", "dist", "renderer");
 }
 
 /** The whole program: serves until it is told to stop. Answers the exit status. */

@@ -40,13 +40,18 @@ export interface Store {
 export const defaultSettings: Settings = { language: "system", theme: "system" };
 
 /** Opens the store in `directory`. Never throws: a file that cannot be used gives a store in memory with `trouble`. */
-export function openStore(directory: string, onTrouble: (error: AppErrorData) => void): Store {
+export function openStore(
+  directory: string,
+  onTrouble: (error: AppErrorData) => void,
+  limits: { readonly maxPages?: number } = {},
+): Store {
   const file = join(directory, "console.sqlite");
   let trouble: AppErrorData | null = null;
   let database: DatabaseSync;
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     database = openFile(file);
+    if (limits.maxPages !== undefined) database.exec(`PRAGMA max_page_count = ${limits.maxPages}`);
   } catch (error) {
     trouble = storeError(error, file);
     if (isCorrupt(error)) trouble = setAside(file, trouble);
