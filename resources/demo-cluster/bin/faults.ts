@@ -46,3 +46,19 @@ export function strikingFault(faults: readonly Fault[], counts: FaultCounts, arg
   }
   return striking;
 }
+
+/** Faults with their counts, shared by all that run commands on one machine in this process. */
+export class FaultPlan {
+  #faults: readonly Fault[] = [];
+  #counts: FaultCounts = [];
+
+  /** Replaces the faults and starts counting again. */
+  set(faults: readonly Fault[]): void {
+    this.#faults = faults;
+    this.#counts = [];
+  }
+
+  strike(argv: readonly string[]): FaultAction | null {
+    return strikingFault(this.#faults, this.#counts, argv)?.action ?? null;
+  }
+}

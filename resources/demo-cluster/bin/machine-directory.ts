@@ -17,7 +17,11 @@ import type { Fault, FaultCounts } from "./faults.ts";
 export interface MachineSettings {
   /** Multiplies the durations of the commands. */
   readonly durationScale: number;
+  /** The script that `bin/nvidia-smi` runs: the source, or what `bundleProgram` made of it. */
+  readonly program: string;
 }
+
+const source = join(import.meta.dirname, "nvidia-smi.ts");
 
 export type LoggedCommand =
   | { readonly event: "started"; readonly pid: number; readonly at: string; readonly argv: readonly string[] }
@@ -30,6 +34,8 @@ export type LoggedCommand =
       readonly exitStatus: number | null;
     };
 
+const defaults: MachineSettings = { durationScale: 0.1, program: source };
+
 /** Makes the directory and everything in it; returns the folder to put in front of the PATH. */
 export function createMachineDirectory(
   directory: string,
@@ -40,11 +46,11 @@ export function createMachineDirectory(
   mkdirSync(bin, { recursive: true });
   const state = "bootId" in description ? description : describeMachine(description);
   replaceJson(directory, "machine.json", state);
-  replaceJson(directory, "settings.json", { durationScale: 0.1, ...settings });
+  replaceJson(directory, "settings.json", { ...defaults, ...settings });
   setFaults(directory, []);
   writeFileSync(join(directory, "commands.log"), "");
   const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
-  const script = join(import.meta.dirname, "nvidia-smi.ts");
+  const script = settings.program ?? source;
   // exec keeps the caller as the parent, which `kill-parent` needs, and takes about a millisecond.
   writeFileSync(
     join(bin, "nvidia-smi"),
@@ -75,7 +81,7 @@ export function writeFaultCounts(directory: string, counts: FaultCounts): void {
 }
 
 export function readSettings(directory: string): MachineSettings {
-  return { durationScale: 0.1, ...readJson<Partial<MachineSettings>>(directory, "settings.json") };
+  return { ...defaults, ...readJson<Partial<MachineSettings>>(directory, "settings.json") };
 }
 
 /** What stands there now. Throws where the directory holds no machine. */

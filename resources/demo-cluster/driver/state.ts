@@ -100,7 +100,8 @@ export interface MachineState {
   nics: { name: string; numaNode: number; nearGpu: number }[];
   memoryMiB: number;
   kernel: string;
-  kernelLog: string[];
+  /** What the kernel said since it booted, NVRM messages above all. */
+  kernelLog: { atMs: number; text: string }[];
   plannedErrors: PlannedError[];
   /** Counts boots, so that boot ids are reproducible. */
   boots: number;
