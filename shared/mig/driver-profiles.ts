@@ -129,6 +129,23 @@ function mergeProfile(
 }
 
 /**
+ * SM of one compute slice inside a larger instance: what the table says, or those of a 1g that takes a single memory
+ * slice. Of a 1g with more memory than that they are more than a slice has (26 on H100, where a slice has 16).
+ */
+function multiprocessorsPerSlice(table: GpuGeometry | null, driver: DriverGeometry): number | null {
+  const inTable = table?.profiles
+    .filter((profile) => profile.computeSlices > 1)
+    .flatMap((profile) => profile.computeInstanceProfiles)
+    .find((candidate) => candidate.computeSlices === 1)?.multiprocessors;
+  const single = driver.profiles.find((profile) => {
+    const parts = parseProfileName(profile.name);
+    const width = profile.placements?.size ?? rowOf(table, profile)?.memorySlices;
+    return parts?.computeSlices === 1 && parts.media === "default" && !parts.graphics && width === 1;
+  });
+  return inTable ?? single?.multiprocessors ?? null;
+}
+
+/**
  * The geometry of a live GPU: what its driver says, and what our table says where the driver is silent. Profiles are
  * joined by number, since names drift (`1g.23gb`, `1g.24gb`). A GPU that the table does not know works from the driver's word
  * alone; without placements (`-lgipp`) its profiles have no starts, and nothing can be put anywhere.
@@ -136,14 +153,7 @@ function mergeProfile(
  */
 export function mergeGeometry(table: GpuGeometry | null, driver: DriverGeometry): GpuGeometry | null {
   if (driver.profiles.length === 0) return table;
-  const smallest = driver.profiles.find((profile) => {
-    const parts = parseProfileName(profile.name);
-    return parts?.computeSlices === 1 && parts.media === "default" && (profile.placements?.size ?? 1) === 1;
-  });
-  const tableSlice = table?.profiles
-    .flatMap((profile) => profile.computeInstanceProfiles)
-    .find((candidate) => candidate.computeSlices === 1 && candidate.id === 0);
-  const perSlice = tableSlice?.multiprocessors ?? smallest?.multiprocessors ?? null;
+  const perSlice = multiprocessorsPerSlice(table, driver);
   const merged = driver.profiles.flatMap((profile) => mergeProfile(profile, rowOf(table, profile), perSlice) ?? []);
   const heard = new Set(driver.profiles.flatMap((profile) => rowOf(table, profile)?.id ?? profile.id));
   const unheard = driver.complete === false ? (table?.profiles.filter((row) => !heard.has(row.id)) ?? []) : [];

@@ -60,21 +60,32 @@ function versionOfCompute(computeInstance: LayoutComputeInstance): string {
   return `${computeInstance.profileId}@${computeInstance.start}${id}`;
 }
 
+/** Also two at one start, which no driver has, come in one order only. */
+function byStartThenText(a: { start: number; text: string }, b: { start: number; text: string }): number {
+  return a.start - b.start || (a.text < b.text ? -1 : a.text > b.text ? 1 : 0);
+}
+
+function inOrder<T extends { readonly start: number }>(items: readonly T[], toText: (item: T) => string): string {
+  return items
+    .map((item) => ({ start: item.start, text: toText(item) }))
+    .sort(byStartThenText)
+    .map(({ text }) => text)
+    .join(",");
+}
+
 /**
  * A layout as a line of text: `mig=on 9@0#1[2@0#0] 19@4#7[]` is profile 9 at memory slice 0 as GPU instance 1 with
  * compute instance 0 of profile 2, and an orphan of profile 19. `[*]` is a wish for one that fills. Two layouts have the
  * same version exactly when they are the same, in whatever order they are listed; who uses an instance does not count.
  */
 export function layoutVersion(layout: Layout): string {
-  const instances = sortedByStart(layout.instances).map((instance) => {
+  const instances = layout.instances.map((instance) => {
     const id = instance.id === undefined ? "" : `#${instance.id}`;
-    const inside =
-      instance.computeInstances === undefined
-        ? "*"
-        : sortedByStart(instance.computeInstances).map(versionOfCompute).join(",");
-    return `${instance.profileId}@${instance.start}${id}[${inside}]`;
+    const inside = instance.computeInstances === undefined ? "*" : inOrder(instance.computeInstances, versionOfCompute);
+    return { start: instance.start, text: `${instance.profileId}@${instance.start}${id}[${inside}]` };
   });
-  return [`mig=${layout.migEnabled ? "on" : "off"}`, ...instances].join(" ");
+  const texts = instances.sort(byStartThenText).map(({ text }) => text);
+  return [`mig=${layout.migEnabled ? "on" : "off"}`, ...texts].join(" ");
 }
 
 /**

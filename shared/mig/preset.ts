@@ -65,8 +65,8 @@ export function parsePreset(
   if (/^\s*(empty|none)\s*$/i.test(text)) return placeProfiles(geometry, fixed, []);
   // A plus sign joins profiles, except where it begins an attribute of one.
   const words = text
-    .replace(/(\d)\s*[x×*]\s*(?=\d|MIG)/gi, "$1x")
     .replace(/\bMIG\s+/gi, "")
+    .replace(/(\d)\s*[x×*]\s*(?=\d)/gi, "$1x")
     .split(/[\s,;]+|\+(?!me\b|gfx\b)/i)
     .filter((word) => word !== "");
   if (words.length === 0) throw wrong(text, "it names no profile");
