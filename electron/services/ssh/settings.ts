@@ -43,6 +43,8 @@ export interface SshSettings {
   readonly hostKeyAlgorithms: readonly string[] | null;
   /** `ssh-ed25519 AAAA...`: exactly this key and no other; known_hosts is not asked. */
   readonly expectedHostKey: string | null;
+  /** What of the configuration could not be taken into account, for people. */
+  readonly notes: readonly string[];
 }
 
 export type StrictHostKeyChecking = "yes" | "no" | "accept-new" | "ask";
@@ -98,6 +100,7 @@ export function settingsFromDirect(direct: DirectSettings): SshSettings {
     hashKnownHosts: false,
     hostKeyAlgorithms: null,
     expectedHostKey: direct.hostKey,
+    notes: [],
   };
 }
 
@@ -182,6 +185,7 @@ export function settingsFromKeywords(keywords: Keywords, context: SettingsContex
     hashKnownHosts: isYes(first("hashknownhosts"), false),
     hostKeyAlgorithms: hostKeyAlgorithms === null ? null : hostKeyAlgorithms.split(",").map((name) => name.trim()),
     expectedHostKey: null,
+    notes: [],
   };
 }
 

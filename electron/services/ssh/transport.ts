@@ -1,6 +1,7 @@
 /** Connections with ssh2: settings, way (direct, jump hosts, ProxyCommand), handshake, and what hosts share. */
 import { connect as connectSocket } from "node:net";
 import type { Duplex } from "node:stream";
+import type { SshAlias } from "../../../shared/api/contract.ts";
 import { AppError } from "../../../shared/errors.ts";
 import { Answers } from "./authentication.ts";
 import { parseDestination } from "./config/destination.ts";
@@ -84,6 +85,11 @@ export class Ssh2Transport implements SshTransport {
     return await this.#connect(settings, { options, signal, jumps: [] });
   }
 
+  /** The hosts that ssh config names. */
+  aliases(): Promise<readonly SshAlias[]> {
+    return this.#resolver.aliases();
+  }
+
   close(): void {
     this.#closing.abort(new AppError({ code: "cancelled", message: "The console is closing.", remedy: "" }));
     for (const { connection } of this.#bastions.values()) connection.then((c) => c.close()).catch(() => {});
@@ -132,7 +138,7 @@ export class Ssh2Transport implements SshTransport {
       if (signal.aborted && !(error instanceof AppError)) {
         throw new AppError({ code: "cancelled", message: `Connecting to ${peer.name} was cancelled.`, remedy: "" });
       }
-      throw connectError(error, peer);
+      throw withNotes(connectError(error, peer), settings.notes);
     } finally {
       release();
     }
@@ -221,6 +227,13 @@ function jumpLoop(peer: Peer, jumps: readonly string[]): AppError {
     "Correct ProxyJump in your ssh config.",
     jumps.join(" > "),
   );
+}
+
+/** A login that fails may fail for what was left out of the configuration. */
+function withNotes(error: AppError, notes: readonly string[]): AppError {
+  if (notes.length === 0) return error;
+  const details = [error.evidence?.details ?? "", ...notes].join("\n").trim();
+  return new AppError({ ...error.toData(), evidence: { ...error.evidence, details } });
 }
 
 /** Stops waiting; the work itself goes on for the others that wait for it. */

@@ -2,9 +2,11 @@
 import { execFile } from "node:child_process";
 import { homedir, hostname, userInfo } from "node:os";
 import { promisify } from "node:util";
+import type { SshAlias } from "../../../../shared/api/contract.ts";
 import { AppError } from "../../../../shared/errors.ts";
 import { Semaphore } from "../semaphore.ts";
 import { type SettingsContext, type SshSettings, settingsFromKeywords } from "../settings.ts";
+import { listAliases } from "./aliases.ts";
 import { type Destination, parseDestination } from "./destination.ts";
 import { keywordsFromFiles } from "./files.ts";
 
@@ -20,11 +22,6 @@ export interface ResolverOptions {
   readonly sshProgram?: string | null;
   readonly home?: string;
   readonly environment?: Readonly<Record<string, string | undefined>>;
-}
-
-export interface Overrides {
-  readonly user?: string;
-  readonly port?: number;
 }
 
 export class SshConfigResolver {
@@ -66,12 +63,15 @@ export class SshConfigResolver {
   async #resolve(written: string): Promise<SshSettings> {
     const destination = parseDestination(written);
     const context = this.context(destination.host);
-    const keywords = (await this.#askSsh(destination)) ?? (await this.#readFiles(destination, context));
-    return { ...settingsFromKeywords(keywords, context), name: written };
+    const answered = await this.#askSsh(destination);
+    if (answered !== null) return { ...settingsFromKeywords(answered, context), name: written };
+    const { keywords, notes } = await keywordsFromFiles(destination, context, this.#options.configFile);
+    return { ...settingsFromKeywords(keywords, context), name: written, notes };
   }
 
-  async #readFiles(destination: Destination, context: SettingsContext): Promise<Map<string, string[]>> {
-    return await keywordsFromFiles(destination, context, this.#options.configFile);
+  /** The hosts that the configuration names. */
+  aliases(): Promise<readonly SshAlias[]> {
+    return listAliases(this.#options.home ?? homedir(), this.#options.configFile);
   }
 
   /** Null where there is no `ssh`. */
