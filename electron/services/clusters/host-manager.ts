@@ -2,7 +2,6 @@
  * One host: connects when asked, follows its inventory, comes back by itself after a fault, and says at every
  * moment which state that is. One host's trouble never reaches another's.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import type { HostState, HostView } from "../../../shared/api/snapshot.ts";
 import { AppError, type AppErrorData, toErrorData } from "../../../shared/errors.ts";
 import { watchHeartbeatMs } from "../../../shared/protocol/contract.ts";
@@ -10,7 +9,7 @@ import type { HostInventory } from "../../../shared/protocol/inventory.ts";
 import type { TroubleLog } from "../troubleshooting/events.ts";
 import type { ConnectTarget, HostConnector, HostLink } from "./connector.ts";
 import { InventoryFollower, touchesLayout } from "./inventory-follower.ts";
-import { refuses, retryDelayMs } from "./retry.ts";
+import { pause, refuses, retryDelayMs } from "./retry.ts";
 
 export interface HostManagerOptions {
   readonly target: ConnectTarget;
@@ -194,13 +193,14 @@ export class HostManager {
       // The connection stands but the watch ended: the driver's trouble, not the network's.
       const error = first.ended;
       if (error === "again") {
-        await sleep(watchRestartMs, undefined, { signal }).catch(() => undefined);
+        await pause(watchRestartMs, signal);
+        void this.refreshStatus();
         continue;
       }
       if (error.code === "ssh-closed") throw new AppError(error);
       this.#set(this.#known.inventory === null ? { kind: "refused", error } : { kind: "stale", error });
-      const pause = this.#pause(watchAgainMs, signal).then(() => null);
-      const during = await Promise.race([gone, pause]);
+      const waited = this.#pause(watchAgainMs, signal).then(() => null);
+      const during = await Promise.race([gone, waited]);
       if (during !== null) throw new AppError(during.gone);
       signal.throwIfAborted();
     }
@@ -211,7 +211,7 @@ export class HostManager {
     const { refreshMs } = this.#options;
     const silence = new AbortController();
     const signal = AbortSignal.any([outer, silence.signal]);
-    const follower = new InventoryFollower();
+    const follower = new InventoryFollower(this.#options.share);
     const limitMs = silenceLimitMs(refreshMs);
     let timer: NodeJS.Timeout | undefined;
     let silent = false;
@@ -258,11 +258,9 @@ export class HostManager {
 
   #seen(inventory: HostInventory, heartbeat: boolean, layoutChanged: boolean): void {
     if (!heartbeat || this.#known.inventory === null) {
-      const rebooted = this.#known.inventory?.host.bootId !== inventory.host.bootId;
-      this.#known = {
-        ...this.#known,
-        inventory: rebooted || this.#known.inventory === null ? this.#options.share(inventory) : inventory,
-      };
+      const before = this.#known.inventory;
+      const rebooted = before !== null && before.host.bootId !== inventory.host.bootId;
+      this.#known = { ...this.#known, inventory };
       this.#options.inventoryChanged();
       if (layoutChanged || rebooted) this.#statusSoon();
       this.#view = null;
@@ -271,7 +269,9 @@ export class HostManager {
     if (this.#state.kind !== "live") this.#set({ kind: "live" });
   }
 
-  #learn(what: Partial<Known>): void {
+  #learn(what: Partial<Omit<Known, "inventory">>): void {
+    const known: Partial<Known> = this.#known;
+    if (Object.entries(what).every(([key, value]) => known[key as keyof Known] === value)) return;
     this.#known = { ...this.#known, ...what };
     this.#view = null;
     this.#options.changed();
@@ -286,15 +286,9 @@ export class HostManager {
   async #pause(delayMs: number | null, signal: AbortSignal): Promise<void> {
     const woken = new AbortController();
     this.#wake = () => woken.abort();
-    const either = AbortSignal.any([signal, woken.signal]);
-    try {
-      // Without a delay only a person ends it; a day and again is as good as for ever.
-      await sleep(delayMs ?? 2 ** 31 - 1, undefined, { signal: either, ref: false });
-    } catch {
-      // Woken or disconnected: both are what the caller looks at next.
-    } finally {
-      this.#wake = null;
-    }
+    // Without a delay only a person ends it; 24 days and again is as good as for ever.
+    await pause(delayMs ?? 2 ** 31 - 1, AbortSignal.any([signal, woken.signal]));
+    this.#wake = null;
   }
 
   #statusSoon(): void {

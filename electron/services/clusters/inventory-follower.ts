@@ -4,8 +4,14 @@ import type { WatchEvent } from "../../../shared/protocol/contract.ts";
 import { type HostInventory, inventorySchema } from "../../../shared/protocol/inventory.ts";
 
 export class InventoryFollower {
+  readonly #share: (inventory: HostInventory) => HostInventory;
   #json: Json = null;
   #revision: number | null = null;
+
+  /** `share` replaces what other hosts say alike by one copy; later pushes leave those parts in place. */
+  constructor(share: (inventory: HostInventory) => HostInventory) {
+    this.#share = share;
+  }
 
   /** The inventory after this push; null when a push was lost or leads nowhere, and the watch must begin again. */
   take(event: WatchEvent): HostInventory | null {
@@ -17,14 +23,19 @@ export class InventoryFollower {
     } catch {
       return null;
     }
-    return isInventory(this.#json) ? this.#json : null;
+    if (!isInventory(this.#json)) return null;
+    if (!whole) return this.#json;
+    const shared = this.#share(this.#json);
+    // An inventory is plain data by its contract, which an interface cannot say.
+    this.#json = shared as unknown as Json;
+    return shared;
   }
 }
 
-/** Whether a push is about how GPUs are divided, rather than about temperatures. */
+/** Whether a push changes how GPUs are divided, rather than temperatures. A whole one is a beginning, not a change. */
 export function touchesLayout(event: WatchEvent): boolean {
   return event.changes.some(
-    ({ path }) => path.length === 0 || (path[0] === "gpus" && path.some((key) => key === "instances" || key === "mig")),
+    ({ path }) => path[0] === "gpus" && path.some((key) => key === "instances" || key === "mig"),
   );
 }
 

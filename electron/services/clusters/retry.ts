@@ -24,3 +24,18 @@ export function retryDelayMs(failures: number, random: () => number = Math.rando
   const full = Math.min(60_000, 1_000 * 2 ** Math.min(failures, 6));
   return Math.round(full * (0.5 + random() / 2));
 }
+
+/** Resolves after that time or when the signal aborts, whichever comes first. Holds no process open. */
+export function pause(delayMs: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, delayMs);
+    timer.unref();
+    signal.addEventListener("abort", done);
+  });
+}
