@@ -9,6 +9,7 @@ import { parseComputeInstances, parseGpuInstances } from "../nvidia-smi/instance
 import { messagesOf } from "../nvidia-smi/messages.ts";
 import type { ObservedProcess } from "../nvidia-smi/observation.ts";
 import { parseQueryXmlReport } from "../nvidia-smi/query.ts";
+import { runNvidiaSmi } from "../nvidia-smi/run.ts";
 import { type Parsed, textOf } from "../nvidia-smi/text.ts";
 import type { RunResult, System } from "../system.ts";
 import { readLimitMs } from "./time-limits.ts";
@@ -42,16 +43,16 @@ const listFields = ["index", "uuid", "name"] as const;
 
 /** Reads with nvidia-smi, one command at a time: the driver serialises them anyway, and some versions dislike company. */
 export function driverReader(system: System): HostReader {
-  const run = (argv: readonly string[]) => system.run(argv, { timeoutMs: readLimitMs });
+  const run = (args: readonly string[]) => runNvidiaSmi(system, args, { timeoutMs: readLimitMs });
 
   const list = async () => {
-    const all = await run(["nvidia-smi", `--query-gpu=${listFields.join(",")}`, "--format=csv"]);
+    const all = await run([`--query-gpu=${listFields.join(",")}`, "--format=csv"]);
     const failure = failureOf(all, system.hostName);
     if (failure === null) return identitiesIn(all);
     // One lost GPU fails the reading of the whole host: ask for one after the other.
     const found = new Map<string, GpuIdentity>();
     for (let index = 0; index < 32; index += 1) {
-      const one = await run([...all.argv, "-i", String(index)]);
+      const one = await run([...all.argv.slice(1), "-i", String(index)]);
       if (messagesOf(one.stdout).some((message) => message.kind === "nothing")) break;
       if (failureOf(one) === null) for (const [uuid, identity] of identitiesIn(one)) found.set(uuid, identity);
     }
@@ -60,7 +61,7 @@ export function driverReader(system: System): HostReader {
   };
 
   const read = async (gpu: GpuIdentity): Promise<GpuReading> => {
-    const report = await run(["nvidia-smi", "-q", "-x", "-i", String(gpu.index)]);
+    const report = await run(["-q", "-x", "-i", String(gpu.index)]);
     const failure = failureOf(report, system.hostName);
     if (failure !== null) throw failure;
     // A report that was cut short would show fewer processes than there are.
@@ -108,7 +109,7 @@ export function driverReader(system: System): HostReader {
     option: "-lgi" | "-lci",
     parse: (output: Uint8Array) => Parsed<readonly Row[]>,
   ): Promise<readonly Row[]> => {
-    const result = await run(["nvidia-smi", "mig", option, "-i", String(gpu.index)]);
+    const result = await run(["mig", option, "-i", String(gpu.index)]);
     if (messagesOf(result.stdout).some((message) => message.kind === "nothing")) return [];
     const failure = failureOf(result, system.hostName);
     if (failure !== null) throw failure;

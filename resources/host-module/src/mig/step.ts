@@ -2,6 +2,7 @@ import { AppError, type AppErrorData, toErrorData } from "../../../../shared/err
 import { commandsOf } from "../../../../shared/mig/commands.ts";
 import type { PlanStep } from "../../../../shared/mig/types.ts";
 import { failureOf } from "../nvidia-smi/failure.ts";
+import { inTurn } from "../nvidia-smi/run.ts";
 import type { System } from "../system.ts";
 import type { GpuIdentity, GpuReading, HostReader } from "./reading.ts";
 import { stateOfStep } from "./step-state.ts";
@@ -41,8 +42,15 @@ export class StillRunning extends StepFailure {}
 /**
  * One step: read the GPU, refuse if what would be destroyed is in use or no longer what was planned, run the
  * commands, read the GPU back. Only what is read back counts. Throws StepFailure, or what `begun` threw.
+ *
+ * `last` is what was read back after the step before; it spares a reading where nothing will be taken from anybody.
  */
-export async function runStep(context: StepContext, known: GpuIdentity, step: PlanStep): Promise<StepResult> {
+export async function runStep(
+  context: StepContext,
+  known: GpuIdentity,
+  step: PlanStep,
+  last: GpuReading | null = null,
+): Promise<StepResult> {
   const { system, reader } = context;
   const startedAt = system.now().getTime();
   const elapsed = () => Math.max(0, system.now().getTime() - startedAt);
@@ -56,7 +64,7 @@ export async function runStep(context: StepContext, known: GpuIdentity, step: Pl
     }
   };
 
-  const before = await read();
+  const before = last !== null && isHarmless(step) ? last : await read();
   const state = stateOfStep(step, before);
   if (state.kind === "in-use") throw fail(inUse(before, state.words));
   if (state.kind === "conflict") throw fail(conflict(known, state.words));
@@ -71,7 +79,7 @@ export async function runStep(context: StepContext, known: GpuIdentity, step: Pl
   const run = async (command: readonly string[]): Promise<boolean> => {
     commands.push(command);
     context.ran(command);
-    const result = await system.run(command, { timeoutMs: commandLimitMs(step) });
+    const result = await inTurn(system, () => system.run(command, { timeoutMs: commandLimitMs(step) }));
     if (result.exitStatus === null && result.signal === null) {
       throw new StillRunning(stillRunning(command, system.hostName), elapsed(), commands);
     }
@@ -97,6 +105,11 @@ export async function runStep(context: StepContext, known: GpuIdentity, step: Pl
   const after = await read();
   if (stateOfStep(step, after).kind === "done") return { gpu: after, commands, durationMs: elapsed() };
   throw fail(failures[0] ?? notDone(step, after, commands, system.hostName));
+}
+
+/** Whether the step only adds: the driver itself refuses to put an instance where another one is. */
+function isHarmless(step: PlanStep): boolean {
+  return step.kind === "create-instance" || step.kind === "create-compute-instance";
 }
 
 function inUse(gpu: GpuReading, words: string): AppErrorData {

@@ -7,8 +7,8 @@ import type { System } from "../system.ts";
 import { discardJournal, type JournalWriter } from "./journal.ts";
 import type { JournalRecord } from "./journal-records.ts";
 import { planTowards } from "./plan.ts";
-import type { GpuIdentity, HostReader } from "./reading.ts";
-import { runStep, type StepContext, StepFailure, StillRunning } from "./step.ts";
+import type { GpuIdentity, GpuReading, HostReader } from "./reading.ts";
+import { runStep, type StepContext, StepFailure, type StepResult, StillRunning } from "./step.ts";
 
 /** Everything one operation needs while it runs. The host's lock is held for as long. */
 export interface Transaction {
@@ -126,6 +126,7 @@ class Run {
   }
 
   async steps(plan: GpuPlan, direction: Direction): Promise<void> {
+    let last: GpuReading | null = null;
     for (const [stepIndex, step] of plan.steps.entries()) {
       await this.checkInterruption();
       const report = (outcome: StepProgress["outcome"], commands: readonly (readonly string[])[]) =>
@@ -150,7 +151,8 @@ class Run {
         ran: (command) => this.commands.push(command),
       };
       try {
-        const { gpu, durationMs, commands } = await runStep(context, this.gpu(plan.gpuUuid), step);
+        const { gpu, durationMs, commands }: StepResult = await runStep(context, this.gpu(plan.gpuUuid), step, last);
+        last = gpu;
         await this.write({
           kind: "step-done",
           at: this.now(),
