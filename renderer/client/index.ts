@@ -1,5 +1,5 @@
 import { type Client, createClient } from "./client.ts";
-import { bridgeTransport, takeToken, webSocketAddress, webSocketTransport } from "./transport.ts";
+import { bridgeTransport, webSocketAddress, webSocketTransport } from "./transport.ts";
 
 export type { Client } from "./client.ts";
 export type { Bridge, LinkState } from "./transport.ts";
@@ -11,9 +11,7 @@ export function client(): Client {
   if (shared === null) {
     const bridge = window.tesseraBridge;
     const transport =
-      bridge === undefined
-        ? webSocketTransport(webSocketAddress(window.location.href, takeToken()))
-        : bridgeTransport(bridge);
+      bridge === undefined ? webSocketTransport(webSocketAddress(window.location.href)) : bridgeTransport(bridge);
     shared = createClient(transport);
   }
   return shared;

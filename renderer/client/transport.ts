@@ -9,6 +9,8 @@ export interface Bridge {
   send(message: ClientMessage): void;
   /** Answers the function that stops listening. */
   onMessage(listener: (message: ServerMessage) => void): () => void;
+  /** Calls at once with the present state, then at each change: the services may be started anew. */
+  onState(listener: (state: LinkState) => void): () => void;
 }
 
 export interface Transport {
@@ -28,30 +30,14 @@ export function bridgeTransport(bridge: Bridge): Transport {
   return {
     send: (message) => bridge.send(message),
     onMessage: (listener) => void bridge.onMessage(listener),
-    onState: (listener) => listener("open"),
+    onState: (listener) => void bridge.onState(listener),
   };
 }
 
-const tokenKey = "tessera.token";
-
-/**
- * The one-time token arrives in the address (`?token=`). It is taken out of the address bar at once, so that it
- * is neither bookmarked nor seen over a shoulder, and kept for this tab so that a reload still works.
- */
-export function takeToken(): string | null {
-  const address = new URL(window.location.href);
-  const given = address.searchParams.get("token");
-  if (given === null) return window.sessionStorage.getItem(tokenKey);
-  window.sessionStorage.setItem(tokenKey, given);
-  address.searchParams.delete("token");
-  window.history.replaceState(null, "", address);
-  return given;
-}
-
-export function webSocketAddress(page: string, token: string | null): string {
+/** The server let this page in with a cookie that scripts cannot read; the browser sends it along. */
+export function webSocketAddress(page: string): string {
   const address = new URL("/api", page);
   address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
-  if (token !== null) address.searchParams.set("token", token);
   return address.href;
 }
 

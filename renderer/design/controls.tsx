@@ -5,6 +5,31 @@ export function Key({ children }: { readonly children: ReactNode }) {
   return <kbd className="key">{children}</kbd>;
 }
 
+export function IconButton({
+  label,
+  onPress,
+  children,
+  disabled = false,
+}: {
+  readonly label: string;
+  readonly onPress: () => void;
+  readonly children: ReactNode;
+  readonly disabled?: boolean;
+}) {
+  return (
+    <button
+      type="button"
+      className="button quiet icon"
+      aria-label={label}
+      title={label}
+      disabled={disabled}
+      onClick={onPress}
+    >
+      {children}
+    </button>
+  );
+}
+
 export interface Segment<T extends string> {
   readonly value: T;
   readonly label: string;

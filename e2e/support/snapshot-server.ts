@@ -1,0 +1,101 @@
+/**
+ * Serves the built console with a snapshot behind it and nothing else: no hosts, no services. For benchmarks and
+ * looks at the board where the numbers or the picture must be the same every time.
+ */
+
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { extname, join, normalize } from "node:path";
+import { WebSocketServer } from "ws";
+import type { ClientMessage, ServerMessage } from "../../shared/api/contract.ts";
+import type { ClusterSnapshot, SnapshotEvent } from "../../shared/api/snapshot.ts";
+
+const types: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript",
+  ".css": "text/css",
+  ".svg": "image/svg+xml",
+};
+
+/** As strict as the console's own: what is drawn here must also be drawn there. */
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'";
+
+export interface SnapshotServer {
+  readonly url: string;
+  /** To every page that watches the cluster. */
+  push(event: SnapshotEvent): void;
+  close(): Promise<void>;
+}
+
+export async function serveSnapshot(directory: string, snapshot: ClusterSnapshot | null): Promise<SnapshotServer> {
+  const server = createServer((request, response) => {
+    const path = normalize(new URL(request.url ?? "/", "http://localhost").pathname);
+    const file = join(directory, path === "/" ? "index.html" : path);
+    readFile(file).then(
+      (content) => {
+        response.writeHead(200, {
+          "content-type": types[extname(file)] ?? "application/octet-stream",
+          "content-security-policy": policy,
+          "cache-control": "no-store",
+        });
+        response.end(content);
+      },
+      () => response.writeHead(404).end(),
+    );
+  });
+  const sockets = new WebSocketServer({ server, path: "/api" });
+  const watching = new Map<(message: ServerMessage) => void, { id: number; seq: number }>();
+  // Made once: the time it takes belongs to the server, not to the page that is measured.
+  const answers: Readonly<Record<string, unknown>> = {
+    "app.info": { version: "0.1.0", platform: process.platform, desktop: false, secrets: "memory", demo: false },
+    "settings.get": { language: "en", theme: "system" },
+    "clusters.list":
+      snapshot === null
+        ? []
+        : [
+            {
+              id: snapshot.clusterId,
+              name: snapshot.name,
+              kind: "ssh",
+              hostCount: snapshot.hosts.length,
+              connected: true,
+            },
+          ],
+  };
+  sockets.on("connection", (socket) => {
+    const send = (message: ServerMessage) => socket.send(JSON.stringify(message));
+    socket.on("message", (data) => {
+      const message: ClientMessage = JSON.parse(String(data));
+      if (message.kind === "cancel") return;
+      const { id } = message;
+      if (message.name === "snapshot" && snapshot !== null) {
+        watching.set(send, { id, seq: 1 });
+        send({ kind: "event", id, seq: 0, event: { kind: "snapshot", snapshot } });
+        return;
+      }
+      if (message.name === "prompts" || message.name === "troubleshooting.events") return;
+      const value = answers[message.name];
+      if (value !== undefined) send({ kind: "end", id, ok: true, value });
+      else {
+        const error = { code: "not-found", message: `No ${message.name} here.`, remedy: "" } as const;
+        send({ kind: "end", id, ok: false, error });
+      }
+    });
+    socket.on("close", () => watching.delete(send));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${address.port}/`,
+    push: (event) => {
+      for (const [send, state] of watching) send({ kind: "event", id: state.id, seq: state.seq++, event });
+    },
+    close: async () => {
+      for (const socket of sockets.clients) socket.terminate();
+      sockets.close();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}

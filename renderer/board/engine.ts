@@ -1,0 +1,336 @@
+/** The board behind its canvas: camera, frames, and what the pointer, the keyboard and the stores ask of it. */
+import type { Theme } from "../app/theme.ts";
+import { useTheme } from "../app/theme.ts";
+import { useLanguageStore } from "../i18n/index.ts";
+import { useDraft } from "../partition/draft.ts";
+import { useColouring } from "../stores/colouring.ts";
+import { useFilter } from "../stores/filter.ts";
+import { useSelection } from "../stores/selection.ts";
+import { useSnapshot } from "../stores/snapshot.ts";
+import { type Box, type Camera, clamp, fitCamera, panBy, reveal, type Size, zoomAt } from "./camera.ts";
+import { createDragTargets } from "./drag-targets.ts";
+import { type Hit, hitTest, hostsIn } from "./hit.ts";
+import { compactZoom, metrics, stripBox } from "./layout.ts";
+import { createLiveScene, type LiveScene } from "./live-scene.ts";
+import { paintOverlay } from "./overlay.ts";
+import type { Frame } from "./paint-card.ts";
+import { createTiles } from "./tiles.ts";
+import { useBoardView } from "./view-state.ts";
+import type { Focus } from "./walk.ts";
+
+export interface Board {
+  readonly scene: LiveScene;
+  readonly camera: Camera;
+  /** CSS pixels relative to the canvas. */
+  hitAt(viewX: number, viewY: number): Hit | null;
+  pan(viewX: number, viewY: number): void;
+  zoom(factor: number, viewX: number, viewY: number): void;
+  /** Zooms around the middle. */
+  step(factor: number): void;
+  fit(): void;
+  /** Brings a host, or a GPU in it, into sight; zooms in where names would not be legible. */
+  reveal(focus: Focus, readable: boolean): void;
+  /** Where the thing lies on the screen, in CSS pixels relative to the canvas. */
+  boxOf(focus: Focus): Box | null;
+  setFocused(focused: boolean): void;
+  setHover(hover: { hit: Hit; x: number; y: number } | null): void;
+  /** Where a drag is; null when it left. */
+  setDragPoint(point: { x: number; y: number } | null): void;
+  destroy(): void;
+}
+
+const paintBudgetMs = 6;
+const zoomSettleMs = 110;
+const glideMs = 120;
+
+export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement): Board {
+  const context = canvas.getContext("2d", { alpha: false });
+  if (context === null) throw new Error("no canvas 2D");
+  let view: Size = { width: frameElement.clientWidth || 1, height: frameElement.clientHeight || 1 };
+  let ratio = window.devicePixelRatio || 1;
+  const scene = createLiveScene(useTheme.getState().theme, view.width, view.height);
+  const tiles = createTiles();
+  const targets = createDragTargets();
+  let camera: Camera = { x: 0, y: 0, zoom: 1 };
+  let fitted = true;
+  let focused = false;
+  let dragPoint: { x: number; y: number } | null = null;
+  let frameAsked = false;
+  let paintAll = true;
+  let zoomingUntil = 0;
+  let settleTimer = 0;
+  let glide: { from: Camera; to: Camera; startedAt: number } | null = null;
+  const stop: (() => void)[] = [];
+
+  const world = (): Size => ({ width: scene.layout.width, height: scene.layout.height });
+  const refit = () => {
+    camera = fitCamera(world(), view, metrics.maxFitZoom);
+  };
+
+  const ask = () => {
+    if (frameAsked) return;
+    frameAsked = true;
+    requestAnimationFrame(draw);
+  };
+
+  const draw = (now: number) => {
+    frameAsked = false;
+    if (glide !== null) {
+      const part = Math.min(1, (now - glide.startedAt) / glideMs);
+      const eased = 1 - (1 - part) ** 3;
+      const between = (a: number, b: number) => a + (b - a) * eased;
+      const zoom = glide.from.zoom * (glide.to.zoom / glide.from.zoom) ** eased;
+      camera = { zoom, x: between(glide.from.x, glide.to.x), y: between(glide.from.y, glide.to.y) };
+      if (part >= 1) {
+        camera = glide.to;
+        glide = null;
+      } else ask();
+    }
+    const width = Math.round(view.width * ratio);
+    const height = Math.round(view.height * ratio);
+    if (canvas.width !== width || canvas.height !== height) {
+      canvas.width = width;
+      canvas.height = height;
+    }
+    const scale = camera.zoom * ratio;
+    const complete = tiles.draw(context, { x: camera.x, y: camera.y, scale, width, height, ratio }, scene, {
+      zooming: performance.now() < zoomingUntil,
+      budgetMs: paintAll ? Number.POSITIVE_INFINITY : paintBudgetMs,
+      rackSummary: scene.rackSummary,
+    });
+    paintAll = false;
+    if (!complete && performance.now() >= zoomingUntil) ask();
+
+    const frame: Frame = {
+      ctx: context,
+      scale,
+      originX: Math.round(camera.x * scale),
+      originY: Math.round(camera.y * scale),
+      ratio,
+      fontFamily: scene.palette.fontFamily,
+    };
+    const visible = hostsIn(scene.layout, camera.x, camera.y, view.width / camera.zoom, view.height / camera.zoom);
+    const { selected, markedGpus } = useSelection.getState();
+    const { drag, wantedByGpu } = useDraft.getState();
+    const boardView = useBoardView.getState();
+    targets.beginFrame();
+    const hit = drag === null || dragPoint === null ? null : hitAt(dragPoint.x, dragPoint.y);
+    paintOverlay(frame, scene, {
+      visible,
+      selected,
+      marked: markedGpus,
+      focus: focused ? boardView.focus : null,
+      hover: boardView.hover?.hit ?? null,
+      wanted: wantedByGpu,
+      drag:
+        drag === null ? null : { targets: targets.of, label: drag.profile, over: hit === null ? null : overOf(hit) },
+    });
+    if (targets.unfinished) ask();
+    if (boardView.zoom !== camera.zoom) useBoardView.setState({ zoom: camera.zoom });
+  };
+
+  const overOf = (hit: Hit) => {
+    const uuid = hit.gpu === null ? null : scene.gpuUuid(hit.hostIndex, hit.gpu);
+    if (uuid === null || hit.slice === null) return null;
+    return { hit, target: useDraft.getState().targetAt(uuid, hit.slice) };
+  };
+
+  const hitAt = (viewX: number, viewY: number): Hit | null =>
+    hitTest(
+      scene.layout,
+      scene.cells,
+      camera.x + viewX / camera.zoom,
+      camera.y + viewY / camera.zoom,
+      camera.zoom < compactZoom,
+    );
+
+  const moveTo = (next: Camera, zooms: boolean) => {
+    glide = null;
+    fitted = false;
+    camera = clamp(next, world(), view, metrics.maxFitZoom);
+    if (zooms) zoomUnderWay();
+    moved();
+    ask();
+  };
+  const zoomUnderWay = () => {
+    zoomingUntil = performance.now() + zoomSettleMs;
+    window.clearTimeout(settleTimer);
+    settleTimer = window.setTimeout(ask, zoomSettleMs + 10);
+  };
+  /** Boxes on the screen are laid out again at rest, not in every frame of a movement. */
+  let movedTimer = 0;
+  const moved = () => {
+    window.clearTimeout(movedTimer);
+    movedTimer = window.setTimeout(() => useBoardView.setState((state) => ({ moved: state.moved + 1 })), 120);
+  };
+  const glideTo = (next: Camera) => {
+    const to = clamp(next, world(), view, metrics.maxFitZoom);
+    if (window.matchMedia("(prefers-reduced-motion: reduce)").matches) camera = to;
+    else {
+      glide = { from: camera, to, startedAt: performance.now() };
+      if (to.zoom !== camera.zoom) zoomUnderWay();
+    }
+    moved();
+    ask();
+  };
+
+  const worldBox = (focus: Focus): Box | null => {
+    const { layout } = scene;
+    const x = layout.hostX[focus.hostIndex];
+    const y = layout.hostY[focus.hostIndex];
+    if (x === undefined || y === undefined) return null;
+    if (focus.gpu === null) {
+      return { x, y, width: layout.cardWidth, height: layout.hostHeight[focus.hostIndex] ?? 0 };
+    }
+    const cells = scene.cells(focus.hostIndex);
+    const box = stripBox(focus.gpu, cells?.gpuCount ?? 1, layout.cardWidth, camera.zoom < compactZoom);
+    const slices = cells?.gpuSlices[focus.gpu] ?? 1;
+    const from = focus.slice === null ? 0 : focus.slice / slices;
+    const part = focus.slice === null ? 1 : 1 / slices;
+    return { x: x + box.x + box.width * from, y: y + box.y, width: box.width * part, height: box.height };
+  };
+
+  const refresh = () => {
+    const change = scene.update();
+    if (change.arranged && fitted) refit();
+    if (change.everything) {
+      tiles.invalidate();
+      paintAll = true;
+    } else tiles.invalidateHosts(scene, change.hosts);
+    if (change.arranged) camera = clamp(camera, world(), view, metrics.maxFitZoom);
+    if (change.everything || change.hosts.length > 0) ask();
+    if (change.arranged) moved();
+  };
+
+  const resize = new ResizeObserver(() => {
+    const next = { width: frameElement.clientWidth || 1, height: frameElement.clientHeight || 1 };
+    const nextRatio = window.devicePixelRatio || 1;
+    if (next.width === view.width && next.height === view.height && nextRatio === ratio) return;
+    // The arrangement follows the window, not the panels that open beside the board: hosts stay where they were seen.
+    const windowChanged =
+      nextRatio !== ratio || window.innerWidth !== windowWidth || window.innerHeight !== windowHeight;
+    windowWidth = window.innerWidth;
+    windowHeight = window.innerHeight;
+    view = next;
+    ratio = nextRatio;
+    if (windowChanged) {
+      scene.arrange(view.width, view.height);
+      tiles.invalidate();
+    }
+    if (fitted) refit();
+    else camera = clamp(camera, world(), view, metrics.maxFitZoom);
+    paintAll = true;
+    moved();
+    ask();
+  });
+  let windowWidth = window.innerWidth;
+  let windowHeight = window.innerHeight;
+  resize.observe(frameElement);
+  stop.push(() => resize.disconnect());
+
+  stop.push(useSnapshot.subscribe(refresh));
+  stop.push(useColouring.subscribe(refresh));
+  stop.push(useFilter.subscribe(refresh));
+  stop.push(
+    useLanguageStore.subscribe(() => {
+      scene.tick();
+      tiles.invalidate();
+      paintAll = true;
+      ask();
+    }),
+  );
+  stop.push(
+    useTheme.subscribe(({ theme }: { readonly theme: Theme }) => {
+      scene.setTheme(theme);
+      refresh();
+    }),
+  );
+  stop.push(useSelection.subscribe(ask));
+  stop.push(
+    useDraft.subscribe((state, before) => {
+      if (state.drag !== before.drag || state.wantedByGpu !== before.wantedByGpu) targets.forget();
+      ask();
+    }),
+  );
+  const clock = window.setInterval(() => {
+    const hosts = scene.tick();
+    tiles.invalidateHosts(scene, hosts);
+    if (hosts.length > 0) ask();
+  }, 5_000);
+  stop.push(() => window.clearInterval(clock));
+
+  scene.update();
+  refit();
+  ask();
+
+  return {
+    scene,
+    get camera() {
+      return camera;
+    },
+    hitAt,
+    pan: (viewX, viewY) => moveTo(panBy(camera, viewX, viewY), false),
+    zoom: (factor, viewX, viewY) => moveTo(zoomAt(camera, factor, viewX, viewY), true),
+    step: (factor) => {
+      fitted = false;
+      glideTo(zoomAt(glide?.to ?? camera, factor, view.width / 2, view.height / 2));
+    },
+    fit: () => {
+      fitted = true;
+      glideTo(fitCamera(world(), view, metrics.maxFitZoom));
+    },
+    reveal: (focus, readable) => {
+      const before = glide?.to ?? camera;
+      const box = worldBox(focus);
+      if (box === null) return;
+      let next = before;
+      if (readable && before.zoom < 0.8) {
+        // Far away: go there, with the host in the middle.
+        next = {
+          zoom: 1,
+          x: box.x + box.width / 2 - view.width / 2,
+          y: box.y + box.height / 2 - view.height / 2,
+        };
+      } else next = reveal(before, box, view);
+      if (next.x === before.x && next.y === before.y && next.zoom === before.zoom) return;
+      fitted = false;
+      glideTo(next);
+    },
+    boxOf: (focus) => {
+      const box = worldBox(focus);
+      if (box === null) return null;
+      return {
+        x: (box.x - camera.x) * camera.zoom,
+        y: (box.y - camera.y) * camera.zoom,
+        width: box.width * camera.zoom,
+        height: box.height * camera.zoom,
+      };
+    },
+    setFocused: (next) => {
+      focused = next;
+      ask();
+    },
+    setHover: (hover) => {
+      const before = useBoardView.getState().hover;
+      if (hover === null && before === null) return;
+      useBoardView.setState({ hover });
+      ask();
+    },
+    setDragPoint: (point) => {
+      dragPoint = point;
+      const hit = point === null ? null : hitAt(point.x, point.y);
+      const over = hit === null || useDraft.getState().drag === null ? null : overOf(hit);
+      const refusal =
+        point === null || over === null || over.target.legal
+          ? null
+          : { sentence: over.target.refusal.sentence, x: point.x, y: point.y };
+      if (refusal !== null || useBoardView.getState().refusal !== null) useBoardView.setState({ refusal });
+      ask();
+    },
+    destroy: () => {
+      for (const end of stop) end();
+      window.clearTimeout(settleTimer);
+      window.clearTimeout(movedTimer);
+    },
+  };
+}

@@ -1,0 +1,126 @@
+/** The board by keyboard: arrows walk, Enter goes in, Escape comes out, Space marks, Delete takes an instance out of the draft. */
+import { go } from "../app/views.ts";
+import { useDraft } from "../partition/draft.ts";
+import { useSelection } from "../stores/selection.ts";
+import { sourceAt } from "./drag.ts";
+import type { Board } from "./engine.ts";
+import { selectionAt } from "./select.ts";
+import { useBoardView } from "./view-state.ts";
+import { ascend, type Direction, descend, type Focus, walk } from "./walk.ts";
+
+const directions: Readonly<Record<string, Direction>> = {
+  ArrowLeft: "left",
+  ArrowRight: "right",
+  ArrowUp: "up",
+  ArrowDown: "down",
+};
+
+function focusOf(board: Board): Focus | null {
+  const { focus } = useBoardView.getState();
+  if (focus !== null && focus.hostIndex < board.scene.layout.hostIds.length) return focus;
+  return board.scene.layout.hostIds.length === 0 ? null : { hostIndex: 0, gpu: null, slice: null };
+}
+
+export function moveFocus(board: Board, focus: Focus): void {
+  useBoardView.setState({ focus });
+  board.reveal(focus, focus.gpu !== null);
+  const selection = useSelection.getState();
+  // Marks outlive walking, so that several GPUs can be marked one after another.
+  if (selection.markedGpus.size === 0) selection.select(selectionAt(board, focus));
+  aim(board, focus);
+}
+
+/** With something picked up by keyboard, the focus is where it would be dropped. */
+function aim(board: Board, focus: Focus): void {
+  const draft = useDraft.getState();
+  if (draft.drag === null || focus.gpu === null) return;
+  const box = board.boxOf(focus);
+  if (box !== null) board.setDragPoint({ x: box.x + box.width / 2, y: box.y + box.height / 2 });
+}
+
+/** Answers whether the key was the board's. */
+export function handleBoardKey(
+  board: Board,
+  event: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "altKey">,
+): boolean {
+  if (event.ctrlKey || event.metaKey || event.altKey) return false;
+  const focus = focusOf(board);
+  if (focus === null) return false;
+  const { scene } = board;
+  const draft = useDraft.getState();
+  const direction = directions[event.key];
+  if (direction !== undefined) {
+    // The first arrow only shows where one is.
+    const shown = useBoardView.getState().focus !== null;
+    moveFocus(board, shown ? walk(scene.layout, scene.cells, focus, direction) : focus);
+    return true;
+  }
+  const uuid = focus.gpu === null ? null : scene.gpuUuid(focus.hostIndex, focus.gpu);
+  switch (event.key) {
+    case "Enter": {
+      if (draft.drag !== null && uuid !== null) {
+        const target =
+          focus.slice === null
+            ? draft.targetsOf(uuid).find((candidate) => candidate.legal)
+            : draft.targetAt(uuid, focus.slice);
+        if (target?.legal === true) {
+          draft.drop(uuid, target.start);
+          board.setDragPoint(null);
+        }
+        return true;
+      }
+      const below = descend(scene.cells, focus);
+      if (below !== null) moveFocus(board, below);
+      else go("host", scene.layout.hostIds[focus.hostIndex] ?? null);
+      return true;
+    }
+    case "o":
+    case "O":
+      go("host", scene.layout.hostIds[focus.hostIndex] ?? null);
+      return true;
+    case "Escape": {
+      if (draft.drag !== null) {
+        draft.cancel();
+        board.setDragPoint(null);
+        return true;
+      }
+      if (useSelection.getState().markedGpus.size > 0) {
+        useSelection.getState().clearMarks();
+        return true;
+      }
+      const above = ascend(focus);
+      if (above === null) return false;
+      moveFocus(board, above);
+      return true;
+    }
+    case " ":
+      if (uuid === null) return false;
+      useSelection.getState().toggleMark(scene.layout.hostIds[focus.hostIndex] ?? "", uuid);
+      return true;
+    case "Delete":
+    case "Backspace": {
+      const source = sourceAt(board, focus);
+      if (source?.kind !== "instance") return false;
+      draft.remove(source.gpuUuid, source.start);
+      return true;
+    }
+    case "Home":
+      moveFocus(board, { hostIndex: 0, gpu: null, slice: null });
+      return true;
+    case "End":
+      moveFocus(board, { hostIndex: scene.layout.hostIds.length - 1, gpu: null, slice: null });
+      return true;
+    case "+":
+    case "=":
+      board.step(1.35);
+      return true;
+    case "-":
+      board.step(1 / 1.35);
+      return true;
+    case "0":
+      board.fit();
+      return true;
+    default:
+      return false;
+  }
+}

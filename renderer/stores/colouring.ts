@@ -1,0 +1,74 @@
+/** What the colours of the board mean, and which hue a tenant has. */
+import { create } from "zustand";
+
+export const colourModes = ["tenant", "profile", "use", "memory", "temperature", "health"] as const;
+export type ColourMode = (typeof colourModes)[number];
+
+export interface ColouringState {
+  readonly mode: ColourMode;
+  /** The first letters of the tenant or profile in every slice that has room for them. */
+  readonly letters: boolean;
+  setMode(mode: ColourMode): void;
+  toggleLetters(): void;
+}
+
+export const useColouring = create<ColouringState>((set) => ({
+  mode: "tenant",
+  letters: false,
+  setMode: (mode) => set({ mode }),
+  toggleLetters: () => set((state) => ({ letters: !state.letters })),
+}));
+
+export const hueCount = 6;
+
+/** Names with a number each, from 1, in the order in which they were met; 0 is nobody. A number is never given to another name. */
+export interface Names {
+  idOf(name: string): number;
+  nameOf(id: number): string | null;
+  readonly size: number;
+}
+
+export function createNames(): Names {
+  const ids = new Map<string, number>();
+  const names: string[] = [];
+  return {
+    idOf: (name) => {
+      const known = ids.get(name);
+      if (known !== undefined) return known;
+      names.push(name);
+      ids.set(name, names.length);
+      return names.length;
+    },
+    nameOf: (id) => names[id - 1] ?? null,
+    get size() {
+      return names.length;
+    },
+  };
+}
+
+/** Those who hold something, across the session: a tenant keeps its hue while the console is open. */
+export const tenants = createNames();
+export const profiles = createNames();
+
+export interface TenantMark {
+  /** 1 to 6, the token `--tenant-N`. */
+  readonly hue: number;
+  /** 0 for the first six; from there on the hue repeats and a mark tells the tenants apart. */
+  readonly mark: number;
+}
+
+export function markOf(tenantId: number): TenantMark {
+  const at = Math.max(0, tenantId - 1);
+  return { hue: (at % hueCount) + 1, mark: Math.floor(at / hueCount) % 4 };
+}
+
+/** For DOM views: the hue and mark of a tenant by name. */
+export function tenantMark(name: string): TenantMark {
+  return markOf(tenants.idOf(name));
+}
+
+/** The hue of a profile, by its compute slices; `1g.10gb` and `1g.10gb+me` share one. */
+export function profileHue(profile: string): number {
+  const computeSlices = Number.parseInt(profile, 10);
+  return { 1: 1, 2: 3, 3: 5, 4: 2, 7: 4 }[computeSlices] ?? 6;
+}
