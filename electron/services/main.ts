@@ -3,13 +3,14 @@
  * line; what differs comes in as options. Nothing here connects to anything until a handler is asked to.
  */
 import { join } from "node:path";
+import type { DemoClusterOptions } from "../../resources/demo-cluster/index.ts";
 import type { AppInfo, ClusterInfo } from "../../shared/api/contract.ts";
 import type { Handlers } from "./api/handlers.ts";
 import { builtDirectory } from "./built-directory.ts";
-import { type BuiltInCluster, Clusters } from "./clusters/clusters.ts";
+import { Clusters } from "./clusters/clusters.ts";
 import type { HostConnector } from "./clusters/connector.ts";
 import { parseClusterFile } from "./clusters/parse-file.ts";
-import { demoCluster } from "./demo.ts";
+import { type Demo, demoCluster } from "./demo.ts";
 import { Partition } from "./partition/partition.ts";
 import { Prompts } from "./prompts/prompts.ts";
 import { openSecrets, type SecretSeal } from "./secrets/secrets.ts";
@@ -28,10 +29,10 @@ export interface ServicesOptions {
   readonly resourcesDirectory?: string;
   /** The desktop's keyring; null where there is none. */
   readonly seal?: SecretSeal | null;
+  /** How many simulated hosts, and how lively; for tests. */
+  readonly demoOptions?: DemoClusterOptions;
   /** Instead of SSH, for tests. */
   readonly connector?: HostConnector;
-  /** Instead of the built-in one, for tests. */
-  readonly demoCluster?: BuiltInCluster;
 }
 
 export interface Services {
@@ -40,6 +41,7 @@ export interface Services {
   readonly partition: Partition;
   readonly prompts: Prompts;
   readonly trouble: TroubleLog;
+  readonly demo: Demo | null;
   /** Ends connections, keeps what is to be kept, stops the demo. */
   close(): Promise<void>;
 }
@@ -57,13 +59,12 @@ export function startServices(options: ServicesOptions): Services {
     version: options.version,
     resourcesDirectory: options.resourcesDirectory ?? builtDirectory(),
   });
-  const demo = options.demo ? demoCluster(ssh, trouble) : null;
-  const builtIn = options.demoCluster ?? demo?.cluster;
+  const demo = options.demo ? demoCluster(ssh, trouble, options.demoOptions) : null;
   const clusters = new Clusters(
     store,
     options.connector ?? ssh.connector,
     trouble,
-    builtIn === undefined ? [] : [builtIn],
+    demo === null ? [] : [demo.cluster],
   );
   const partition = new Partition(clusters, trouble);
   const info: AppInfo = {
@@ -71,7 +72,7 @@ export function startServices(options: ServicesOptions): Services {
     platform: process.platform,
     desktop: options.desktop,
     secrets: secrets.kind,
-    demo: builtIn !== undefined,
+    demo: demo !== null,
   };
 
   const handlers: Handlers = {
@@ -131,6 +132,7 @@ export function startServices(options: ServicesOptions): Services {
     partition,
     prompts,
     trouble,
+    demo,
     close: async () => {
       await clusters.close();
       ssh.close();

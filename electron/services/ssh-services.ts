@@ -63,7 +63,7 @@ export function sshServices({
   return {
     connector: connectorTo(async ({ destination }) => ({ kind: "name", name: destination })),
     connectorTo,
-    aliases: async () => [],
+    aliases: () => resolver.aliases(),
     close: () => transport.close(),
   };
 }

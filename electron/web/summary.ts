@@ -48,7 +48,24 @@ export function summaryOf(snapshot: ClusterSnapshot): string {
       ...(more > 0 ? [[`... ${more} more`, "", "", "", "", "", "", ""]] : []),
       ["total", "", "", ...cellsOf(total)],
     ]),
+    ...reasonsOf(snapshot.hosts),
   ].join("\n");
+}
+
+/** Each reason once, with the hosts it is about. */
+function reasonsOf(hosts: readonly HostView[]): readonly string[] {
+  const reasons = new Map<string, string[]>();
+  for (const { name, state } of hosts) {
+    if (state.kind !== "unreachable" && state.kind !== "refused") continue;
+    const reason = state.error.message.replaceAll(name, "the host");
+    reasons.set(reason, [...(reasons.get(reason) ?? []), name]);
+  }
+  if (reasons.size === 0) return [];
+  const lines = [...reasons].map(([reason, names]) => {
+    const more = names.length > 3 ? ` and ${names.length - 3} more` : "";
+    return `${names.slice(0, 3).join(", ")}${more}: ${reason}`;
+  });
+  return ["", ...lines];
 }
 
 function rowOf(host: HostView): readonly string[] {
