@@ -104,7 +104,7 @@ interface Format {
 
 function formatOf(format: string | null): Format {
   if (format === null) {
-    throw new EarlyEnd(`"--format=" switch is missing. Please run 'nvidia-smi -h' for help.\n`, 2);
+    throw new EarlyEnd(`"--format=" switch is missing. Please run 'nvidia-smi -h' for help.\n\n`, 2);
   }
   const words = format.split(",");
   if (!words.every((word) => ["csv", "noheader", "nounits"].includes(word))) {

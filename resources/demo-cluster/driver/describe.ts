@@ -92,7 +92,7 @@ export function describeMachine(description: MachineDescription): MachineState {
       broken: null,
       inactiveLinks: [],
     };
-    gpu.instances = instancesOf(gpu, wanted.instances ?? []);
+    if (wanted.instances !== undefined) gpu.instances = instancesOf(gpu, wanted.instances);
     return gpu;
   });
   return {
