@@ -6,6 +6,7 @@ export const common = {
   "common.save": "Save",
   "common.remove": "Remove",
   "common.edit": "Edit",
+  "common.separator": ", ",
   "common.copy": "Copy",
   "common.copied": "Copied",
   "common.retry": "Try again",

@@ -3,7 +3,8 @@ import { flatten } from "../flatten.ts";
 import { common } from "./common.ts";
 import { errors } from "./errors.ts";
 import { inspector } from "./inspector.ts";
+import { keys } from "./keys.ts";
 import { partition } from "./partition.ts";
 import { rules } from "./rules.ts";
 
-export const english = { ...flatten(en), ...common, ...errors, ...inspector, ...partition, ...rules } as const;
+export const english = { ...flatten(en), ...common, ...errors, ...inspector, ...keys, ...partition, ...rules } as const;

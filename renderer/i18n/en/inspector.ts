@@ -1,5 +1,8 @@
 export const inspector = {
   "inspector.label": "Inspector",
+  "inspector.path": "Where",
+  "inspector.byJob": "Job",
+  "inspector.byLease": "Lease",
   "inspector.nothing": "Select a host, a GPU or an instance to see everything known about it.",
   "inspector.gone": "What was selected is no longer in the inventory.",
   "inspector.now": "Now, memory slices 0 to {{last}}",

@@ -9,6 +9,7 @@ export const common: Translated<typeof english> = {
   "common.save": "保存",
   "common.remove": "移除",
   "common.edit": "编辑",
+  "common.separator": "，",
   "common.copy": "复制",
   "common.copied": "已复制",
   "common.retry": "重试",

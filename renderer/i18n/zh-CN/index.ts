@@ -3,7 +3,8 @@ import { zhCN } from "../zh-CN.ts";
 import { common } from "./common.ts";
 import { errors } from "./errors.ts";
 import { inspector } from "./inspector.ts";
+import { keys } from "./keys.ts";
 import { partition } from "./partition.ts";
 import { rules } from "./rules.ts";
 
-export const chinese = { ...flatten(zhCN), ...common, ...errors, ...inspector, ...partition, ...rules };
+export const chinese = { ...flatten(zhCN), ...common, ...errors, ...inspector, ...keys, ...partition, ...rules };

@@ -3,6 +3,9 @@ import type { Translated } from "./translated.ts";
 
 export const inspector: Translated<typeof english> = {
   "inspector.label": "详情",
+  "inspector.path": "位置",
+  "inspector.byJob": "作业",
+  "inspector.byLease": "租约",
   "inspector.nothing": "选中主机、GPU 或实例，这里会显示已知的一切。",
   "inspector.gone": "选中的对象已不在清单中。",
   "inspector.now": "现状，显存切片 0 到 {{last}}",

@@ -1,0 +1,20 @@
+/** What the keys do, for the help sheet. */
+export const keys = {
+  "keys.title": "Keys",
+  "keys.close": "Close",
+  "keys.group-go": "Find and go",
+  "keys.group-change": "Change a layout",
+  "keys.group-held": "While something is picked up",
+  "keys.move": "Move the selected instance, or choose a profile",
+  "keys.undo": "Undo in the draft",
+  "keys.redo": "Redo in the draft",
+  "keys.plan": "Go to the plan",
+  "keys.apply": "Apply the plan",
+  "keys.help": "Show this sheet",
+  "keys.aim": "Go to the next place that fits",
+  "keys.aimGpu": "Go to the next GPU that fits",
+  "keys.drop": "Drop it here",
+  "keys.putBack": "Put it back",
+  "keys.menu": "Menu of an instance in the draft",
+  "keys.delete": "Remove an instance from the draft",
+} as const;
