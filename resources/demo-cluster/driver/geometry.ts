@@ -145,22 +145,25 @@ const computeProfileIds: readonly (readonly [id: number, slices: number])[] = [
 function computeProfiles(row: Row, sliceMultiprocessors: number): ComputeInstanceProfile[] {
   const [profileId, name, slices, , , multiprocessors] = row;
   if (profileId === 15) return [{ id: 7, name, computeSlices: 1, maxInstances: 1, starts: [0], multiprocessors }];
-  return computeProfileIds
-    .filter(([, wanted]) => wanted <= slices)
-    .map(([id, wanted]) => {
-      const starts: number[] = [];
-      const stride = wanted === 3 ? 4 : wanted;
-      for (let start = 0; start + wanted <= slices; start += stride) starts.push(start);
-      const fills = wanted === slices;
-      return {
-        id,
-        name: fills ? name : `${wanted}c.${name}`,
-        computeSlices: wanted,
-        maxInstances: starts.length,
-        starts,
-        multiprocessors: fills ? multiprocessors : wanted * sliceMultiprocessors,
-      };
-    });
+  return (
+    computeProfileIds
+      // A 4g takes no 3c: half of it would be left without use.
+      .filter(([, wanted]) => wanted <= slices && !(wanted === 3 && slices === 4))
+      .map(([id, wanted]) => {
+        const starts: number[] = [];
+        const stride = wanted === 3 ? 4 : wanted;
+        for (let start = 0; start + wanted <= slices; start += stride) starts.push(start);
+        const fills = wanted === slices;
+        return {
+          id,
+          name: fills ? name : `${wanted}c.${name}`,
+          computeSlices: wanted,
+          maxInstances: starts.length,
+          starts,
+          multiprocessors: fills ? multiprocessors : wanted * sliceMultiprocessors,
+        };
+      })
+  );
 }
 
 function profile(row: Row, sliceMultiprocessors: number): GpuInstanceProfile {

@@ -112,6 +112,14 @@ function shortName(process: SimulatedProcess): string {
   return (process.command[0]?.split("/").at(-1) ?? "").slice(0, 15);
 }
 
+/** Supplementary groups, as initgroups(3) sets them from /etc/group. */
+function groupsOf(machine: SimulatedMachine, process: SimulatedProcess): number[] {
+  const user = machine.state.users.find(({ uid }) => uid === process.uid);
+  if (user === undefined) return [];
+  const further = machine.state.groups.filter(({ members }) => members.includes(user.name)).map(({ gid }) => gid);
+  return [user.gid, ...further];
+}
+
 function processFile(machine: SimulatedMachine, process: SimulatedProcess, name: string): string | null {
   const { pid, uid } = process;
   const gid = machine.state.users.find((user) => user.uid === uid)?.gid ?? uid;
@@ -130,7 +138,12 @@ function processFile(machine: SimulatedMachine, process: SimulatedProcess, name:
     case "status":
       return (
         `Name:\t${shortName(process)}\nUmask:\t0022\nState:\tS (sleeping)\nTgid:\t${pid}\nPid:\t${pid}\nPPid:\t1\n` +
-        `Uid:\t${uid}\t${uid}\t${uid}\t${uid}\nGid:\t${gid}\t${gid}\t${gid}\t${gid}\nVmRSS:\t${kb} kB\nThreads:\t8\n`
+        `Uid:\t${uid}\t${uid}\t${uid}\t${uid}\nGid:\t${gid}\t${gid}\t${gid}\t${gid}\nGroups:\t${groupsOf(
+          machine,
+          process,
+        )
+          .map((id) => `${id} `)
+          .join("")}\nVmRSS:\t${kb} kB\nThreads:\t8\n`
       );
     case "statm":
       return `${kb / pageKb} ${kb / pageKb} 0 0 0 0 0\n`;

@@ -1,0 +1,119 @@
+/** The simulated hosts and the real host module speak of the same thing: two tables, two authors, one truth. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { asWish, checkLayout, geometryFor, layoutOf } from "../../shared/mig/index.ts";
+import { readInventory } from "../host-module/src/inventory/read.ts";
+import { apply, undo } from "../host-module/src/mig/operations.ts";
+import { describeCluster } from "./cluster/describe.ts";
+import { people } from "./cluster/people.ts";
+import { simulatedMachine } from "./driver/describe.ts";
+import { geometryOf, simulatedModel, simulatedModelNames } from "./driver/models.ts";
+import { defaultDemoSeed } from "./index.ts";
+import { SimulatedSystem } from "./system/simulated-system.ts";
+
+const nowMs = Date.UTC(2026, 2, 2, 10, 0, 0);
+const context = { signal: new AbortController().signal, progress: () => undefined };
+
+describe("the simulated silicon and the product's geometry table", () => {
+  it.each(simulatedModelNames)("%s", (name) => {
+    const simulated = geometryOf(simulatedModel(name));
+    const table = geometryFor({ name });
+    expect(simulated === null).toBe(table === null);
+    for (const profile of simulated?.profiles ?? []) {
+      const known = table?.profiles.find((candidate) => candidate.id === profile.id);
+      const { engines: _, multiprocessors: __, computeInstanceProfiles, ...facts } = profile;
+      expect(known).toMatchObject(facts);
+      expect(known?.computeInstanceProfiles.map(({ multiprocessors: _, ...own }) => own)).toEqual(
+        computeInstanceProfiles.map(({ multiprocessors: _, ...own }) => own),
+      );
+    }
+  });
+
+  it("allow the same layouts", () => {
+    const models = simulatedModelNames.filter((name) => geometryOf(simulatedModel(name)) !== null);
+    fc.assert(
+      fc.property(fc.constantFrom(...models), fc.array(fc.nat(200), { maxLength: 8 }), (name, picks) => {
+        const geometry = geometryOf(simulatedModel(name));
+        const table = geometryFor({ name });
+        if (geometry === null || table === null) throw new Error("no geometry");
+        const places = geometry.profiles.flatMap((profile) =>
+          profile.starts.map((start) => ({ profile: profile.id, start })),
+        );
+        const wanted = picks.flatMap((pick) => places[pick % places.length] ?? []);
+        let accepted = true;
+        try {
+          simulatedMachine({ gpus: [{ model: name, instances: wanted }] });
+        } catch {
+          accepted = false;
+        }
+        const layout = {
+          migEnabled: true,
+          instances: wanted
+            .map(({ profile, start }) => ({ profileId: profile, start }))
+            .toSorted((a, b) => a.start - b.start),
+        };
+        expect(checkLayout(table, layout).length === 0).toBe(accepted);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe("the host module over the demo cluster", () => {
+  it("reads what the machine holds: orphans, lost GPUs and twelve slices too", async () => {
+    const { hosts } = describeCluster(24, defaultDemoSeed, nowMs);
+    for (const { machine, name } of [0, 6, 14, 17, 19, 23].flatMap((at) => hosts[at] ?? [])) {
+      const inventory = await readInventory(new SimulatedSystem(machine));
+      expect(inventory.gpus).toHaveLength(8);
+      const broken = machine.state.gpus.some((gpu) => gpu.broken !== null);
+      if (!broken) expect(inventory.unread).toEqual([]);
+      for (const [index, gpu] of machine.state.gpus.entries()) {
+        const read = inventory.gpus[index];
+        if (gpu.broken !== null) {
+          expect(read?.state.kind).toBe("failed");
+          continue;
+        }
+        expect(read?.uuid, name).toBe(gpu.uuid);
+        expect(read?.mig.current === "enabled").toBe(gpu.migEnabled);
+        expect(read?.instances.map(({ id, profileId, placement }) => [id, profileId, placement.start])).toEqual(
+          gpu.instances.toSorted((a, b) => a.start - b.start).map(({ id, profileId, start }) => [id, profileId, start]),
+        );
+        for (const instance of read?.instances ?? []) {
+          const [process] = machine.processesOf(index, instance.id);
+          const person = people.find(({ uid }) => uid === process?.uid);
+          expect(instance.holder?.user).toBe(person?.user);
+          expect(instance.holder?.tenant).toBe(person?.tenant);
+          expect(instance.holder?.project).toBe(person?.project);
+        }
+      }
+    }
+  });
+
+  it("does the drawing's job on gpu-07: two empty instances make way for a 3g.40gb, and come back", async () => {
+    const host = describeCluster(24, defaultDemoSeed, nowMs).hosts[6];
+    if (host === undefined) throw new Error("no gpu-07");
+    const system = new SimulatedSystem(host.machine);
+    const gpu = (await readInventory(system)).gpus[3];
+    if (gpu === undefined) throw new Error("no GPU 3");
+    const before = layoutOf(gpu);
+    const wish = asWish(before);
+    const wanted = [
+      ...wish.instances.filter(({ start }) => start < 4).map(({ profileId, start }) => ({ profileId, start })),
+      { profileId: 9, start: 4 },
+    ];
+    const result = await apply(
+      system,
+      { gpus: [{ gpuUuid: gpu.uuid, layout: { migEnabled: true, instances: wanted } }] },
+      context,
+    );
+    expect(result.outcome).toBe("applied");
+    expect(host.machine.gpu(3).instances.map(({ profileId, start }) => [profileId, start])).toEqual([
+      [19, 0],
+      [14, 2],
+      [9, 4],
+    ]);
+    expect((await undo(system, {}, context)).outcome).toBe("applied");
+    const after = (await readInventory(system)).gpus[3];
+    expect(after?.instances.map(({ placement }) => placement)).toEqual(gpu.instances.map(({ placement }) => placement));
+  });
+});
