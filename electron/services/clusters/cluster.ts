@@ -32,7 +32,8 @@ export class Cluster {
   readonly #interner = new Interner();
   readonly #unkept = new Set<string>();
   #draft: ClusterDraft;
-  #hosts = new Map<string, HostManager>();
+  /** Made when somebody first looks: the last inventories of a large cluster take a second to unpack. */
+  #made: Map<string, HostManager> | null = null;
   #connected = false;
   #keepTimer: NodeJS.Timeout | null = null;
 
@@ -41,14 +42,21 @@ export class Cluster {
     this.kind = options.kind;
     this.#options = options;
     this.#draft = options.draft;
-    const kept = new Map(options.store?.inventories(options.id).map((entry) => [entry.hostId, entry]));
-    this.#hosts = this.#makeHosts(new Map(), kept);
     this.publisher = new SnapshotPublisher({
       clusterId: this.id,
       name: () => this.#draft.name,
       hosts: () => [...this.#hosts.values()].map((host) => host.view()),
       host: (hostId) => this.#hosts.get(hostId)?.view() ?? null,
     });
+  }
+
+  get #hosts(): Map<string, HostManager> {
+    if (this.#made === null) {
+      const { store } = this.#options;
+      const kept = new Map(store?.inventories(this.id).map((entry) => [entry.hostId, entry]));
+      this.#made = this.#makeHosts(new Map(), kept);
+    }
+    return this.#made;
   }
 
   get draft(): ClusterDraft {
@@ -83,6 +91,7 @@ export class Cluster {
 
   async disconnect(): Promise<void> {
     this.#connected = false;
+    if (this.#made === null) return;
     await Promise.all([...this.#hosts.values()].map((host) => host.disconnect()));
     this.#keep();
   }
@@ -106,7 +115,7 @@ export class Cluster {
       if (inventory !== null && asOf !== null) lasts.set(hostId, { hostId, inventory, asOf });
     }
     this.#draft = draft;
-    this.#hosts = this.#makeHosts(reusable, lasts);
+    this.#made = this.#makeHosts(reusable, lasts);
     await Promise.all([...earlier].filter(([id]) => !reusable.has(id)).map(([, host]) => host.disconnect()));
     if (this.#connected) for (const host of this.#hosts.values()) host.connect();
     this.publisher.listChanged();

@@ -157,6 +157,7 @@ describe("changing a cluster", () => {
   test.each<[string, Partial<ClusterDraft>]>([
     ["a host that ssh would read as an option", { hosts: ["-oProxyCommand=x"] }],
     ["a user in front of such a host", { hosts: ["root@-x"] }],
+    ["a password in a host", { hosts: ["root:hunter2@x"] }],
     ["a host with a line break", { hosts: ["a\nb"] }],
     ["a pattern that is none", { racks: { kind: "pattern", pattern: "(" } }],
     ["a name that is taken", { name: "taken" }],

@@ -17,6 +17,8 @@ export function destinationFault(destination: string): string | null {
   if (/[\s\u0000-\u001f\u007f]/.test(destination)) return "holds spaces or control characters";
   // ssh would read it as an option.
   if (destination.startsWith("-") || hostNameOf(destination).startsWith("-")) return "begins with a dash";
+  // It would be kept in the local store, which holds no secret; ssh takes no password this way either.
+  if (/^[^@]*:[^@]*@/.test(destination)) return "holds a password";
   if (hostNameOf(destination) === "") return "has no host name";
   return null;
 }
