@@ -64,7 +64,9 @@ export type MigMode = "enabled" | "disabled" | "not-supported";
 export interface Gpu {
   /** Changes across reboots: a name for people, never for writing. */
   readonly index: number;
+  /** `unknown:` and its bus id or index where nothing gives it: a lost GPU, a fragment of a capture. */
   readonly uuid: string;
+  /** Empty where nothing gives it. */
   readonly name: string;
   readonly pciBusId: string | null;
   readonly numaNode: number | null;
@@ -106,8 +108,9 @@ export type GpuState =
   | { readonly kind: "failed"; readonly reason: "lost" | "no-permission" | "unknown"; readonly words: string };
 
 export interface GpuInstance {
-  /** GPU instance ID. */
+  /** GPU instance ID; negative where only "Device N" of `-L` tells of it. */
   readonly id: number;
+  /** `unknownNumber` (-1) where `-lgi` was not readable; so is `placement.start` then. */
   readonly profileId: number;
   /** As the driver prints it without "MIG ". */
   readonly profile: string;
