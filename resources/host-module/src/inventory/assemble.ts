@@ -66,9 +66,11 @@ function assembleGpu(
   const key = keys.get(gpu.index);
   const geometry = key === undefined ? null : (geometries[key] ?? null);
   const { instances, unread } = instancesOf(gpu, outputs, geometry);
+  const placements = outputs.gpuInstancePlacements.filter((listed) => listed.gpuIndex === gpu.index);
+  const isNameless = geometry === null && placements.length > 0;
   const isDivided = gpu.migCurrent === "enabled" || (gpu.migCurrent === null && instances.length > 0);
   return {
-    unread,
+    unread: isNameless ? [...unread, namelessPlacements(gpu, placements)] : unread,
     gpu: {
       index: gpu.index,
       uuid: gpu.uuid ?? unknownUuid(gpu),
@@ -112,6 +114,18 @@ function assembleGpu(
         };
       }),
     },
+  };
+}
+
+function namelessPlacements(gpu: KnownGpu, placements: ReadOutputs["gpuInstancePlacements"]): Unread {
+  return {
+    source: "nvidia-smi mig -lgip",
+    field: `gpus[${gpu.index}].geometry`,
+    reason: "not read: nothing names the profiles whose placements are known",
+    raw: placements
+      .map((row) => `${row.profileId}: {${row.starts.join()}}:${row.size}`)
+      .join(" ")
+      .slice(0, 200),
   };
 }
 

@@ -40,15 +40,16 @@ function geometryOf(gpu: KnownGpu, gpus: readonly KnownGpu[], read: ReadOutputs)
       ? null
       : geometryFor({ name, pciDeviceId: gpu.pciDeviceId, memoryTotalMiB: gpu.memoryTotalMiB });
   // A GPU whose MIG mode is off lists nothing; one of the same model on the same host speaks for it.
-  const speaker = [gpu, ...gpus.filter((other) => other.name === gpu.name && other.index !== gpu.index)].find((other) =>
-    read.gpuInstanceProfiles.some((row) => row.gpuIndex === other.index),
-  );
+  const speaker = [
+    gpu,
+    ...gpus.filter((other) => gpu.name !== null && other.name === gpu.name && other.index !== gpu.index),
+  ].find((other) => read.gpuInstanceProfiles.some((row) => row.gpuIndex === other.index));
   if (speaker === undefined) return table;
   const profiles = driverProfiles(speaker.index, read);
   const isCut = read.unread.some((entry) => entry.field === "GPU instance profiles");
   // Every listing of the whole GPU ends with the profile that covers it.
   const isWhole = !isCut && profiles.some((profile) => profile.id === 0);
-  return mergeGeometry(table, { name, profiles, complete: isWhole });
+  return mergeGeometry(table, { name: name === "" ? `GPU ${gpu.index}` : name, profiles, complete: isWhole });
 }
 
 function driverProfiles(gpuIndex: number, read: ReadOutputs): Parameters<typeof mergeGeometry>[1]["profiles"] {

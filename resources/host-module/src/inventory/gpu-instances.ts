@@ -8,11 +8,13 @@ import type { ComputeInstance, GpuInstance, Unread } from "../../../../shared/pr
 import type { ListedComputeInstance, ListedGpuInstance } from "../nvidia-smi/instances.ts";
 import type { ObservedMigDevice } from "../nvidia-smi/observation.ts";
 import type { KnownGpu } from "./gpus.ts";
+import type { CreatedInstance } from "./outputs.ts";
 
 export interface InstanceListing {
   /** Null where `-lgi` (`-lci`) was not read. */
   readonly gpuInstances: readonly ListedGpuInstance[] | null;
   readonly computeInstances: readonly ListedComputeInstance[] | null;
+  readonly createdInstances: readonly CreatedInstance[];
 }
 
 export function instancesOf(
@@ -24,23 +26,27 @@ export function instancesOf(
   const rows = listing.gpuInstances?.filter((row) => row.gpuIndex === gpu.index);
   const inside = (listing.computeInstances ?? []).filter((row) => row.gpuIndex === gpu.index);
   const named = namedDevices(devices, inside);
+  const created = listing.createdInstances.filter((row) => row.gpuIndex === gpu.index);
   if (rows !== undefined && (rows.length > 0 || devices.length === 0)) {
-    const instances = rows.map((row) => listedInstance(row, inside, named)).sort(byPlacement);
-    return { instances, unread: renames(gpu, instances, geometry) };
+    const listed = rows.map((row) => listedInstance(row, inside, named));
+    const since = created.filter((row) => !rows.some((known) => known.gpuInstanceId === row.gpuInstanceId));
+    const instances = [...listed, ...told([], [], since, geometry)].sort(byPlacement);
+    const isBlind = listing.computeInstances === null && devices.length === 0 && rows.length > 0;
+    const unread = isBlind ? [notRead(gpu, "-lci", "which compute instances there are is not known")] : [];
+    return { instances, unread: [...unread, ...renames(gpu, instances, geometry)] };
   }
-  const instances = told(named, geometry);
-  const unread =
-    instances.length === 0
-      ? []
-      : [
-          {
-            source: "nvidia-smi mig -lgi",
-            field: `gpus[${gpu.index}].instances`,
-            reason: "not read: placements, and instances without compute instance, are not known",
-            raw: "",
-          },
-        ];
-  return { instances, unread };
+  const instances = told(named, inside, created, geometry);
+  const entry = notRead(gpu, "-lgi", "placements, and instances without compute instance, are not known");
+  return { instances, unread: instances.length === 0 ? [] : [entry] };
+}
+
+function notRead(gpu: KnownGpu, option: string, consequence: string): Unread {
+  return {
+    source: `nvidia-smi mig ${option}`,
+    field: `gpus[${gpu.index}].instances`,
+    reason: `not read: ${consequence}`,
+    raw: "",
+  };
 }
 
 const byPlacement = (a: GpuInstance, b: GpuInstance) => a.placement.start - b.placement.start || a.id - b.id;
@@ -76,8 +82,25 @@ function listedInstance(
 ): GpuInstance {
   const own = devices.filter((device) => device.gpuInstanceId === row.gpuInstanceId);
   const listed = inside.filter((compute) => compute.gpuInstanceId === row.gpuInstanceId);
+  return {
+    id: row.gpuInstanceId,
+    profileId: row.profileId,
+    profile: row.profile,
+    placement: row.placement,
+    computeInstances: computeInstancesOf(listed, own, row.profile),
+    memory: memoryOf(own),
+    utilisationPercent: null,
+    holder: null,
+  };
+}
+
+function computeInstancesOf(
+  listed: readonly ListedComputeInstance[],
+  devices: readonly ObservedMigDevice[],
+  profile: string,
+): readonly ComputeInstance[] {
   const computeInstances = listed.map((compute): ComputeInstance => {
-    const device = own.find((candidate) => candidate.computeInstanceId === compute.computeInstanceId);
+    const device = devices.find((candidate) => candidate.computeInstanceId === compute.computeInstanceId);
     return {
       id: compute.computeInstanceId,
       profileId: compute.profileId,
@@ -88,19 +111,12 @@ function listedInstance(
     };
   });
   // `-lci` not read, or older than the XML: a device is a compute instance all the same.
-  const unlisted = own.filter((device) => !listed.some((row) => row.computeInstanceId === device.computeInstanceId));
-  return {
-    id: row.gpuInstanceId,
-    profileId: row.profileId,
-    profile: row.profile,
-    placement: row.placement,
-    computeInstances: [...computeInstances, ...unlisted.map((device) => computeInstanceOf(device, row.profile))].sort(
-      (a, b) => (a.placement?.start ?? a.id) - (b.placement?.start ?? b.id) || a.id - b.id,
-    ),
-    memory: memoryOf(own),
-    utilisationPercent: null,
-    holder: null,
-  };
+  const unlisted = devices.filter(
+    (device) => !listed.some((row) => row.computeInstanceId === device.computeInstanceId),
+  );
+  return [...computeInstances, ...unlisted.map((device) => computeInstanceOf(device, profile))].sort(
+    (a, b) => (a.placement?.start ?? a.id) - (b.placement?.start ?? b.id) || a.id - b.id,
+  );
 }
 
 function computeInstanceOf(device: ObservedMigDevice, profile: string): ComputeInstance {
@@ -120,23 +136,35 @@ function memoryOf(devices: readonly ObservedMigDevice[]): GpuInstance["memory"] 
   return { totalMiB: device?.memoryTotalMiB ?? null, usedMiB: device?.memoryUsedMiB ?? null };
 }
 
-/** Instances as far as devices alone tell: no placement, and the profile only by its name. */
-function told(devices: readonly ObservedMigDevice[], geometry: GpuGeometry | null): readonly GpuInstance[] {
-  const groups = new Map<number, ObservedMigDevice[]>();
-  for (const [at, device] of devices.entries()) {
-    // Negative where no output gives the id: only "Device N" of `-L` is known.
-    const id = device.gpuInstanceId ?? unknownNumber - (device.deviceIndex ?? at);
-    groups.set(id, [...(groups.get(id) ?? []), device]);
-  }
-  return [...groups].map(([id, members]) => {
-    const profile = profileNameOf(members, geometry);
-    const known = geometry?.profiles.find((candidate) => candidate.name === profile);
+/** Instances as far as devices, compute instances and reports of their creation tell: without placement. */
+function told(
+  devices: readonly ObservedMigDevice[],
+  inside: readonly ListedComputeInstance[],
+  created: readonly CreatedInstance[],
+  geometry: GpuGeometry | null,
+): readonly GpuInstance[] {
+  // Negative where no output gives the id: only "Device N" of `-L` is known.
+  const idOf = (device: ObservedMigDevice, at: number) =>
+    device.gpuInstanceId ?? unknownNumber - (device.deviceIndex ?? at);
+  const ids = new Set([
+    ...devices.map(idOf),
+    ...inside.map((row) => row.gpuInstanceId),
+    ...created.map((row) => row.gpuInstanceId),
+  ]);
+  return [...ids].map((id) => {
+    const members = devices.filter((device, at) => idOf(device, at) === id);
+    const listed = inside.filter((row) => row.gpuInstanceId === id);
+    const report = created.find((row) => row.gpuInstanceId === id);
+    const profile = report?.profile ?? profileNameOf(members, listed, geometry);
+    const known = geometry?.profiles.find((candidate) =>
+      report === undefined ? candidate.name === profile : candidate.id === report.profileId,
+    );
     return {
       id,
-      profileId: known?.id ?? unknownNumber,
+      profileId: report?.profileId ?? known?.id ?? unknownNumber,
       profile,
       placement: { start: unknownNumber, size: known?.memorySlices ?? 0 },
-      computeInstances: members.map((device) => computeInstanceOf(device, profile)),
+      computeInstances: computeInstancesOf(listed, members, profile),
       memory: memoryOf(members),
       utilisationPercent: null,
       holder: null,
@@ -145,8 +173,12 @@ function told(devices: readonly ObservedMigDevice[], geometry: GpuGeometry | nul
 }
 
 /** `1c.3g.40gb` is in a `3g.40gb`; without a name, the profile whose memory it is, where only one has that. */
-function profileNameOf(members: readonly ObservedMigDevice[], geometry: GpuGeometry | null): string {
-  const name = members.find((device) => device.profile !== null)?.profile;
+function profileNameOf(
+  members: readonly ObservedMigDevice[],
+  listed: readonly ListedComputeInstance[],
+  geometry: GpuGeometry | null,
+): string {
+  const name = listed[0]?.profile ?? members.find((device) => device.profile !== null)?.profile;
   if (name !== undefined && name !== null) return name.replace(/^\d+c\./, "");
   const memory = memoryOf(members).totalMiB;
   const multiprocessors = members.length === 1 ? (members[0]?.multiprocessors ?? null) : null;

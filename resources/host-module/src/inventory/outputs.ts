@@ -2,6 +2,7 @@
  * Several outputs of nvidia-smi, read into what they say together. Live readings and captures go through here alike:
  * the order of the outputs is the order in which they were printed, and what is printed later counts.
  */
+import { unknownNumber } from "../../../../shared/mig/layout.ts";
 import type { Unread } from "../../../../shared/protocol/inventory.ts";
 import { parseCsv } from "../nvidia-smi/csv.ts";
 import { observeComputeApps, observeGpus, observeNamedGpus } from "../nvidia-smi/csv-report.ts";
@@ -31,6 +32,7 @@ import { type OutputKind, recognise } from "../nvidia-smi/recognise.ts";
 import { parseTable, type TableReport } from "../nvidia-smi/table.ts";
 import type { Parsed } from "../nvidia-smi/text.ts";
 import { parseTopology, type Topology } from "../nvidia-smi/topology.ts";
+import { normalBusId } from "../nvidia-smi/values.ts";
 import { parseVersion, type ToolVersion } from "../nvidia-smi/version.ts";
 import { askedIndex, queriedFields } from "./command-line.ts";
 
@@ -49,7 +51,15 @@ export interface RankedObservation {
 }
 
 /** The XML says most and says it exactly; the table rounds and cuts. */
-const ranks = { xml: 6, text: 5, csv: 4, table: 3, monitor: 2, list: 1 } as const;
+const ranks = { xml: 6, text: 5, csv: 4, table: 3, monitor: 2, list: 1, mention: 0 } as const;
+
+/** "Successfully created GPU instance ID 7 ...": its placement is not told. */
+export interface CreatedInstance {
+  readonly gpuIndex: number;
+  readonly gpuInstanceId: number;
+  readonly profile: string;
+  readonly profileId: number;
+}
 
 export interface ReadOutputs {
   readonly driverVersion: string | null;
@@ -60,6 +70,8 @@ export interface ReadOutputs {
   /** Null where no `-lgi` was read, or it failed: then the instances are not known. */
   readonly gpuInstances: readonly ListedGpuInstance[] | null;
   readonly computeInstances: readonly ListedComputeInstance[] | null;
+  /** Instances that were reported as created, and not listed since. */
+  readonly createdInstances: readonly CreatedInstance[];
   readonly gpuInstanceProfiles: readonly ListedGpuInstanceProfile[];
   readonly gpuInstancePlacements: readonly ListedPlacements[];
   readonly computeInstanceProfiles: readonly ListedComputeInstanceProfile[];
@@ -84,6 +96,7 @@ class Collector {
   private failedGpus: readonly FailedGpu[] = [];
   private gpuInstances: readonly ListedGpuInstance[] | null = null;
   private computeInstances: readonly ListedComputeInstance[] | null = null;
+  private createdInstances: readonly CreatedInstance[] = [];
   private gpuInstanceProfiles: readonly ListedGpuInstanceProfile[] = [];
   private gpuInstancePlacements: readonly ListedPlacements[] = [];
   private computeInstanceProfiles: readonly ListedComputeInstanceProfile[] = [];
@@ -102,10 +115,11 @@ class Collector {
       driverVersion: this.driverVersion,
       cudaVersion: this.cudaVersion,
       attachedGpus: this.attachedGpus,
-      observations: this.observations,
+      observations: [...this.observations, ...this.mentioned()],
       failedGpus: this.failedGpus,
       gpuInstances: this.gpuInstances,
       computeInstances: this.computeInstances,
+      createdInstances: this.createdInstances,
       gpuInstanceProfiles: this.gpuInstanceProfiles,
       gpuInstancePlacements: this.gpuInstancePlacements,
       computeInstanceProfiles: this.computeInstanceProfiles,
@@ -137,8 +151,8 @@ class Collector {
   private addProfiles(kind: OutputKind, output: Output): void {
     const { content } = output;
     const ofGpu = (row: { gpuIndex: number; profileId: number }) => `${row.gpuIndex}/${row.profileId}`;
-    const ofInstance = (row: { gpuIndex: number; gpuInstanceId: number; profileId: number }) =>
-      `${row.gpuIndex}/${row.gpuInstanceId}/${row.profileId}`;
+    const inInstance = (row: { gpuIndex: number; gpuInstanceId: number; profileId: number }) =>
+      `${ofInstance(row)}/${row.profileId}`;
     if (kind === "gpu-instance-profiles") {
       const rows = this.take(output, parseGpuInstanceProfiles(content));
       this.gpuInstanceProfiles = merged(this.gpuInstanceProfiles, rows, ofGpu);
@@ -147,10 +161,10 @@ class Collector {
       this.gpuInstancePlacements = merged(this.gpuInstancePlacements, rows, ofGpu);
     } else if (kind === "compute-instance-profiles") {
       const rows = this.take(output, parseComputeInstanceProfiles(content));
-      this.computeInstanceProfiles = merged(this.computeInstanceProfiles, rows, ofInstance);
+      this.computeInstanceProfiles = merged(this.computeInstanceProfiles, rows, inInstance);
     } else if (kind === "compute-instance-placements") {
       const rows = this.take(output, parseComputeInstancePlacements(content));
-      this.computeInstancePlacements = merged(this.computeInstancePlacements, rows, ofInstance);
+      this.computeInstancePlacements = merged(this.computeInstancePlacements, rows, inInstance);
     }
   }
 
@@ -174,6 +188,18 @@ class Collector {
         nvlinkTotal: total,
       })),
     );
+  }
+
+  /** GPUs that a listing names by their index alone. */
+  private mentioned(): readonly RankedObservation[] {
+    const divided = [this.gpuInstances, this.computeInstances, this.createdInstances, this.computeInstanceProfiles];
+    const inMigMode = new Set(divided.flatMap((rows) => (rows ?? []).map((row) => row.gpuIndex)));
+    const listed = [...this.gpuInstanceProfiles, ...this.gpuInstancePlacements].map((row) => row.gpuIndex);
+    const indexes = [...listed, ...(this.topology?.gpus ?? []).map((gpu) => gpu.index)];
+    return [...new Set([...inMigMode, ...indexes])].map((index) => ({
+      rank: ranks.mention,
+      gpu: { ...nothingObserved, index, migCurrent: inMigMode.has(index) ? "enabled" : null },
+    }));
   }
 
   private take<Facts>(output: Output, parsed: Parsed<Facts>): Facts {
@@ -246,6 +272,7 @@ class Collector {
     if (kind === "gpu-instances") {
       const rows = this.take(output, parseGpuInstances(output.content));
       this.gpuInstances = [...(this.gpuInstances ?? []).filter((row) => !replaces(row.gpuIndex, rows)), ...rows];
+      this.createdInstances = this.createdInstances.filter((row) => !replaces(row.gpuIndex, rows));
     } else {
       const rows = this.take(output, parseComputeInstances(output.content));
       this.computeInstances = [
@@ -281,10 +308,34 @@ class Collector {
     for (const message of messages) {
       if (message.kind === "nothing") this.addNothing(message.of, output, asked);
       else if (message.kind === "failure") this.addFailure(message, output, asked);
-      else if (message.kind === "warning" && /infoROM|corrupted/i.test(message.words)) {
+      else if (message.kind === "mig-mode-set" || message.kind === "mig-mode-pending") this.addMigMode(message);
+      else if (message.kind === "created-gpu-instance") {
+        const { gpuIndex, gpuInstanceId, profile, profileId } = message;
+        const instance = { gpuIndex, gpuInstanceId, profile: profile ?? "", profileId: profileId ?? unknownNumber };
+        this.createdInstances = merged(this.createdInstances, [instance], ofInstance);
+      } else if (message.kind === "destroyed-gpu-instance") {
+        const isOther = (row: { gpuIndex: number; gpuInstanceId: number }) => ofInstance(row) !== ofInstance(message);
+        this.createdInstances = this.createdInstances.filter(isOther);
+        this.gpuInstances = this.gpuInstances?.filter(isOther) ?? null;
+        this.computeInstances = this.computeInstances?.filter(isOther) ?? null;
+      } else if (message.kind === "warning" && /infoROM|corrupted/i.test(message.words)) {
         this.unread.push({ source: output.source, field: "", reason: "a warning of the driver", raw: message.words });
       }
     }
+  }
+
+  /** Told at the moment of the change; any later reading of the state outranks it. */
+  private addMigMode(message: Extract<DriverMessage, { kind: "mig-mode-set" | "mig-mode-pending" }>): void {
+    const wanted = message.enabled ? "enabled" : "disabled";
+    const other = message.enabled ? "disabled" : "enabled";
+    this.observe(ranks.list, [
+      {
+        ...nothingObserved,
+        pciBusId: normalBusId(message.pciBusId),
+        migCurrent: message.kind === "mig-mode-set" ? wanted : other,
+        migPending: wanted,
+      },
+    ]);
   }
 
   private addNothing(of: string, output: Output, asked: number | null): void {
@@ -293,6 +344,7 @@ class Collector {
     // "No GPU instances found" also answers -lci, -dgi and -cgi; "No MIG-enabled devices" means the same for us.
     if (of === "gpu-instances" || of === "mig-devices") {
       this.gpuInstances = others(this.gpuInstances);
+      this.createdInstances = others(this.createdInstances);
       this.computeInstances = others(this.computeInstances);
     } else if (of === "compute-instances") {
       const isOneInstance = output.argv?.includes("-gi") ?? false;
@@ -319,3 +371,6 @@ class Collector {
 function merged<Row>(before: readonly Row[], after: readonly Row[], key: (row: Row) => string): readonly Row[] {
   return [...new Map([...before, ...after].map((row) => [key(row), row])).values()];
 }
+
+const ofInstance = (row: { readonly gpuIndex: number; readonly gpuInstanceId: number }): string =>
+  `${row.gpuIndex}/${row.gpuInstanceId}`;

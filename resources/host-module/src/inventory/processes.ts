@@ -127,6 +127,11 @@ const managers: readonly (readonly [string, string])[] = [
   ["slurmd", "slurmd"],
 ];
 
+/** The full name of a manager by what `/proc/PID/comm` says; null for any other program. */
+export function managerNameOf(comm: string | null): string | null {
+  return managers.find(([short]) => comm === short)?.[1] ?? null;
+}
+
 /** Programs that hold GPUs or change MIG by themselves, ascending by name and process number. */
 export async function readManagers(
   files: ReadableFiles,
@@ -135,8 +140,8 @@ export async function readManagers(
   for (const entry of (await files.list("/proc")) ?? []) {
     if (!/^\d+$/.test(entry)) continue;
     const comm = await readText(files, `/proc/${entry}/comm`);
-    const manager = managers.find(([short]) => comm === short);
-    if (manager !== undefined) found.push({ name: manager[1], pid: Number(entry) });
+    const name = managerNameOf(comm);
+    if (name !== null) found.push({ name, pid: Number(entry) });
   }
   return found.sort((a, b) => a.name.localeCompare(b.name) || a.pid - b.pid);
 }

@@ -28,8 +28,6 @@ export interface ReadOptions {
   readonly signal?: AbortSignal;
   /** Later ones override earlier ones. Default: the processes. */
   readonly holderSources?: readonly HolderSource[];
-  /** GPUs that must be left alone for now, by UUID. */
-  readonly paused?: ReadonlySet<string>;
 }
 
 export const instancesMaxAgeMs = 30_000;
@@ -68,7 +66,7 @@ export class InventoryReader {
   async read(options: ReadOptions = {}): Promise<HostInventory> {
     const { signal } = options;
     const takenAt = this.system.now().toISOString();
-    const reports = await this.reports(signal, options.paused ?? new Set());
+    const reports = await this.reports(signal);
     const first = readOutputs(reports.outputs);
     const gpus = gpusOf(first);
     const usable = gpus.filter((gpu) => gpu.failure === null);
@@ -102,25 +100,19 @@ export class InventoryReader {
   }
 
   /** `-q -x` of the whole host, else of each GPU alone. */
-  private async reports(signal: AbortSignal | undefined, paused: ReadonlySet<string>): Promise<Reports> {
-    if (paused.size === 0) {
-      const whole = await this.run(["-q", "-x"], signal);
-      const report = parseQueryXmlReport(whole.stdout);
-      const attached = report.facts.attachedGpus ?? report.facts.gpus.length;
-      const isComplete =
-        whole.exitStatus === 0 && attached === report.facts.gpus.length && report.facts.gpus.length > 0;
-      const known = { unread: [], listed: false };
-      if (isComplete) {
-        this.gpuCount = attached;
-        return { ...known, outputs: [outputOf(whole)], isWhole: true };
-      }
-      if (isNothing(whole)) return { ...known, outputs: [outputOf(whole)], isWhole: true };
-      const failure = failureOf(whole, this.system.hostName);
-      const isOfHost = failure !== null && report.facts.gpus.length === 0 && !isAboutOneGpu(whole);
-      if (isOfHost) throw failure;
-      if (whole.exitStatus === 0 && report.facts.gpus.length > 0) return this.withMissing(whole, report.facts, signal);
+  private async reports(signal: AbortSignal | undefined): Promise<Reports> {
+    const whole = await this.run(["-q", "-x"], signal);
+    const report = parseQueryXmlReport(whole.stdout).facts;
+    const attached = report.attachedGpus ?? report.gpus.length;
+    const isComplete = whole.exitStatus === 0 && attached === report.gpus.length && report.gpus.length > 0;
+    if (isComplete || isNothing(whole)) {
+      this.gpuCount = attached;
+      return { outputs: [outputOf(whole)], unread: [], isWhole: true, listed: false };
     }
-    return this.reportsOneByOne(signal, paused);
+    if (whole.exitStatus === 0 && report.gpus.length > 0) return this.withMissing(whole, report, signal);
+    const failure = failureOf(whole, this.system.hostName);
+    if (failure !== null && report.gpus.length === 0 && !isAboutOneGpu(whole)) throw failure;
+    return this.reportsOneByOne(signal);
   }
 
   /** The driver left GPUs out without a word: `-L` says which, and each of them is asked why. */
@@ -143,7 +135,7 @@ export class InventoryReader {
     return { outputs: [outputOf(whole), ...outputs], unread: [], isWhole: false, listed: true };
   }
 
-  private async reportsOneByOne(signal: AbortSignal | undefined, paused: ReadonlySet<string>): Promise<Reports> {
+  private async reportsOneByOne(signal: AbortSignal | undefined): Promise<Reports> {
     const list = await this.run(["-L"], signal);
     const listed = readOutputs([outputOf(list)]);
     const claimed = await readDriverGpus(this.system.files);
@@ -157,15 +149,6 @@ export class InventoryReader {
     const unread: Unread[] = [];
     for (let index = 0; index < count; index += 1) {
       const uuid = known.find((gpu) => gpu.index === index)?.uuid;
-      if (uuid !== undefined && uuid !== null && paused.has(uuid)) {
-        unread.push({
-          source: "tessera-host",
-          field: `gpus[${index}]`,
-          reason: "left alone while it changes",
-          raw: "",
-        });
-        continue;
-      }
       const single = await this.run(["-q", "-x", "-i", String(index)], signal);
       const report = parseQueryXmlReport(single.stdout).facts;
       const answered = report.gpus[0];

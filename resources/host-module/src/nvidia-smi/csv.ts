@@ -28,6 +28,13 @@ export function isCsvHeader(line: string): boolean {
   );
 }
 
+/** Where the header stands, -1 where there is none; names of fields one below another are a list, not a table. */
+export function csvHeaderAt(lines: readonly string[]): number {
+  const at = lines.findIndex(isCsvHeader);
+  const isList = at >= 0 && !lines[at]?.includes(",") && isCsvHeader(lines[at + 1] ?? "");
+  return isList ? -1 : at;
+}
+
 /** Whether a line looks like values of `--query-gpu` printed without header. */
 export function isCsvRow(line: string): boolean {
   const cells = line.split(",").map((cell) => cell.trim());
@@ -48,7 +55,7 @@ const nameCell = /^(NVIDIA|Tesla|GeForce|Quadro|GRID)\b/;
  */
 export function parseCsv(output: Uint8Array | string, fields?: readonly string[]): Parsed<CsvTable | null> {
   const lines = linesOf(output).map((line) => line.trim());
-  const headerAt = lines.findIndex(isCsvHeader);
+  const headerAt = csvHeaderAt(lines);
   const unread: PartialRead[] = [];
   const header = lines[headerAt]?.split(",").map((cell) => headerCell.exec(cell.trim())?.[1] ?? cell.trim());
   const body = lines.slice(headerAt + 1).filter((line) => line !== "" && !isCsvHeader(line));

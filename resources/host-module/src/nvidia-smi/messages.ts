@@ -95,7 +95,7 @@ const nothing: readonly (readonly [RegExp, EmptyKind])[] = [
 const failure =
   /^(ERROR:|Error\b|Unable to|Failed to|Problem with GPU|NVIDIA-SMI (has failed|couldn't)|NVML:|Invalid |Insufficient Permissions|Unknown Error|GPU is lost|Option |Field |Format modifier|"--?\w|The -\w+ command line argument|NUMA ID of|Terminating early|Not supported on the device|Couldn't|.*: Insufficient Permissions$)/i;
 const note =
-  /^(Successfully \w+ |All done\.|\w+ mode is already |The GPUs that have an affinity|Device \d+ is connected |No running processes found)/i;
+  /^(Successfully \w+ |All done\.|\w+ mode is already |The GPUs that have an affinity|Device \d+ is connected |No running processes found|NVML: Unable to retrieve Nvlink information as all links are inActive)/i;
 const warning = /^(Warning:|Treating as warning|Nvlink queries are not supported|Device does not have or support)/i;
 
 /** Every sentence of an output, in order; lines that are none are left out. */

@@ -1,5 +1,5 @@
 /** What an output is, told by its content alone: a support bundle's file names say nothing reliable. */
-import { isCsvHeader, isCsvRow, parseCsv } from "./csv.ts";
+import { csvHeaderAt, isCsvRow, parseCsv } from "./csv.ts";
 import { messagesOf } from "./messages.ts";
 import { linesOf, textOf } from "./text.ts";
 
@@ -85,6 +85,6 @@ export function recognise(output: Uint8Array | string): readonly OutputKind[] {
 
 function csvKindOf(text: string, isAlone: boolean): OutputKind | null {
   const lines = linesOf(text).map((line) => line.trim());
-  if (!lines.some(isCsvHeader) && !(isAlone && lines.some(isCsvRow))) return null;
+  if (csvHeaderAt(lines) < 0 && !(isAlone && lines.some(isCsvRow))) return null;
   return parseCsv(text).facts?.query ?? null;
 }

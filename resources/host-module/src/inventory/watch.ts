@@ -1,0 +1,137 @@
+/**
+ * Pushes what changed on a host. The first event is the whole inventory; then only differences, and nothing at all while
+ * nothing differs. A reading's time is no difference.
+ */
+import { toErrorData } from "../../../../shared/errors.ts";
+import { changesBetween, type Json } from "../../../../shared/protocol/changes.ts";
+import type { WatchEvent } from "../../../../shared/protocol/contract.ts";
+import type { HostInventory } from "../../../../shared/protocol/inventory.ts";
+import type { System } from "../system.ts";
+import { InventoryReader, type ReadOptions } from "./read.ts";
+
+/** Ends early, without an error, when the signal is given. */
+export type Sleep = (milliseconds: number, signal: AbortSignal) => Promise<void>;
+
+export class InventoryWatcher {
+  private readonly reader: InventoryReader;
+  private readonly sleep: Sleep;
+  private readonly pauses = new Map<symbol, string>();
+  private wake: AbortController = new AbortController();
+
+  constructor(system: System, sleep: Sleep = sleepFor) {
+    this.reader = new InventoryReader(system);
+    this.sleep = sleep;
+  }
+
+  /** One reading, with what is already known of the host. */
+  read(options: ReadOptions = {}): Promise<HostInventory> {
+    return this.reader.read(options);
+  }
+
+  /**
+   * Stops reading while the MIG mode of a GPU changes: our own nvidia-smi would be the client that it is "in use" by. Every
+   * start of the tool opens all GPUs of the host, so that the whole host rests. Call the answer to go on.
+   */
+  pause(gpuUuid: string): () => void {
+    const token = Symbol(gpuUuid);
+    this.pauses.set(token, gpuUuid);
+    return () => {
+      this.pauses.delete(token);
+      if (this.pauses.size === 0) this.refresh();
+    };
+  }
+
+  /** UUIDs of the GPUs for which reading rests. */
+  get paused(): readonly string[] {
+    return [...new Set(this.pauses.values())];
+  }
+
+  /** Reads again at once, MIG included: after every change of our own. */
+  refresh(): void {
+    this.reader.forget();
+    const before = this.wake;
+    this.wake = new AbortController();
+    before.abort();
+  }
+
+  /**
+   * Throws the AppError of the first reading. A later one that fails does not end the watch: the GPUs are then shown as
+   * failed, in the words of the error, until one succeeds.
+   */
+  async *events(intervalMs: number, signal: AbortSignal, options: ReadOptions = {}): AsyncGenerator<WatchEvent> {
+    let inventory = await this.reader.read({ ...options, signal });
+    let before = toJson(inventory);
+    let revision = 1;
+    yield { revision, takenAt: inventory.takenAt, changes: [{ path: [], value: before }] };
+    while (!signal.aborted) {
+      await this.sleep(intervalMs, AbortSignal.any([signal, this.wake.signal]));
+      if (signal.aborted) return;
+      if (this.pauses.size > 0) continue;
+      let takenAt: string;
+      try {
+        inventory = await this.reader.read({ ...options, signal });
+        takenAt = inventory.takenAt;
+      } catch (error) {
+        if (signal.aborted) return;
+        takenAt = new Date().toISOString();
+        inventory = failedInventory(inventory, error);
+      }
+      const after = toJson({ ...inventory, takenAt: takenAtOf(before) });
+      const changes = changesBetween(before, after);
+      if (changes.length === 0) continue;
+      before = after;
+      revision += 1;
+      yield { revision, takenAt, changes };
+    }
+  }
+}
+
+/** Events of one host until the signal is given. */
+export function watchInventory(system: System, intervalMs: number, signal: AbortSignal): AsyncIterable<WatchEvent> {
+  return new InventoryWatcher(system).events(intervalMs, signal);
+}
+
+function failedInventory(last: HostInventory, error: unknown): HostInventory {
+  const { message, evidence } = toErrorData(error);
+  const source = evidence?.command?.join(" ") ?? "nvidia-smi";
+  const entry = { source, field: "gpus", reason: message, raw: (evidence?.stdout ?? "").slice(0, 200) };
+  return {
+    ...last,
+    gpus: last.gpus.map((gpu) => ({ ...gpu, state: { kind: "failed", reason: "unknown", words: message } as const })),
+    unread: [...last.unread.filter((known) => known.field !== "gpus" || known.source !== source), entry],
+  };
+}
+
+function takenAtOf(inventory: Json): string {
+  if (typeof inventory !== "object" || inventory === null || !("takenAt" in inventory)) return "";
+  return typeof inventory.takenAt === "string" ? inventory.takenAt : "";
+}
+
+/** Plain data as the type of plain data; what is no JSON does not get through. */
+export function toJson(value: unknown): Json {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return value;
+  if (typeof value === "number") return Number.isFinite(value) ? value : null;
+  if (Array.isArray(value)) return value.map(toJson);
+  if (typeof value !== "object") return null;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, member]) => member !== undefined)
+      .map(([key, member]) => [key, toJson(member)]),
+  );
+}
+
+function sleepFor(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) {
+      resolve();
+      return;
+    }
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, milliseconds);
+    signal.addEventListener("abort", done, { once: true });
+  });
+}
