@@ -3,7 +3,7 @@
  * ssh-keygen, and root: sshd hands sessions to users. `sshdMissing()` says what is lacking.
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,7 +29,7 @@ export interface KeyPair {
 
 /** A folder of its own, removed with everything started in it. */
 export class Lab implements AsyncDisposable {
-  readonly directory = mkdtempSync(join(tmpdir(), "tessera-lab-"));
+  readonly directory = openDirectory();
   readonly #cleanups: (() => void | Promise<void>)[] = [];
   #count = 0;
 
@@ -60,6 +60,13 @@ export class Lab implements AsyncDisposable {
     for (const cleanup of this.#cleanups.splice(0).reverse()) await cleanup();
     rmSync(this.directory, { recursive: true, force: true });
   }
+}
+
+/** Readable by every user: sshd reads authorized keys as the user who logs in. */
+function openDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), "tessera-lab-"));
+  chmodSync(directory, 0o755);
+  return directory;
 }
 
 export interface SshdOptions {
@@ -93,7 +100,7 @@ export async function startSshd(lab: Lab, options: SshdOptions = {}): Promise<Ss
   const port = options.port ?? (await freePort(addresses[0] ?? "127.0.0.1"));
   const hostKeys = options.hostKeys ?? [lab.key()];
   const label = `sshd-${port}-${(addresses[0] ?? "").replaceAll(":", "_")}`;
-  const authorized = lab.write(`${label}.authorized`, `${(options.authorized ?? []).join("\n")}\n`);
+  const authorized = lab.write(`${label}.authorized`, `${(options.authorized ?? []).join("\n")}\n`, 0o644);
   const config = lab.write(
     `${label}.conf`,
     [
@@ -204,7 +211,6 @@ export function addUser(lab: Lab, name: string, password: string): { readonly ho
     execFileSync("userdel", ["--force", name], { stdio: "ignore" });
   });
   execFileSync("chpasswd", { input: `${name}:${password}\n` });
-  execFileSync("chmod", ["755", lab.directory]);
   return { home };
 }
 

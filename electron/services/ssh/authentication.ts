@@ -18,7 +18,7 @@ import type { SshSettings } from "./settings.ts";
 export class Answers {
   readonly #store: SecretStore;
   readonly #memory = new Map<string, string>();
-  readonly #asking = new Map<string, Promise<PromptAnswer>>();
+  readonly #unlocking = new Map<string, Promise<ParsedKey | null>>();
 
   constructor(store: SecretStore) {
     this.#store = store;
@@ -38,13 +38,13 @@ export class Answers {
     await this.#store.delete(key);
   }
 
-  /** One question for all hosts that wait for the same answer. */
-  ask(key: string, ask: () => Promise<PromptAnswer>): Promise<PromptAnswer> {
-    const pending = this.#asking.get(key);
+  /** All hosts that wait for the same key wait for the same questions. */
+  unlockOnce(file: string, unlock: () => Promise<ParsedKey | null>): Promise<ParsedKey | null> {
+    const pending = this.#unlocking.get(file);
     if (pending !== undefined) return pending;
-    const asked = ask().finally(() => this.#asking.delete(key));
-    this.#asking.set(key, asked);
-    return asked;
+    const unlocking = unlock().finally(() => this.#unlocking.delete(file));
+    this.#unlocking.set(file, unlocking);
+    return unlocking;
   }
 
   clear(): void {
@@ -160,7 +160,7 @@ export class Login {
         const wanted = () => this.#identities?.unshift({ ...locked, publicKey: null });
         return { type: "agent", username, agent: new ProbingAgent(locked.publicKey, wanted) };
       }
-      const key = await this.#unlock(locked.file);
+      const key = await this.#context.answers.unlockOnce(locked.file, () => this.#unlock(locked.file));
       if (key !== null) return { type: "publickey", username, key };
     }
     return null;
@@ -176,9 +176,7 @@ export class Login {
       await answers.forget(secretKey);
     }
     for (let attempt = 1; attempt <= settings.passwordPrompts; attempt++) {
-      const answer = await answers.ask(`${secretKey} ${attempt}`, () =>
-        ask({ kind: "passphrase", host: settings.name, keyFile: file, attempt }),
-      );
+      const answer = await ask({ kind: "passphrase", host: settings.name, keyFile: file, attempt });
       if (answer.kind !== "secrets") return null;
       const passphrase = answer.values[0] ?? "";
       const key = await identities.unlock(file, passphrase);

@@ -13,6 +13,9 @@ const channelOpenTimeoutMs = 20_000;
 const defaultMaxBytes = 32 * 1024 * 1024;
 const stderrTailBytes = 8 * 1024;
 
+/** Marks a channel that the server refused, which may be granted later, from one that never opened. */
+const refused = Symbol("channel refused");
+
 export interface ConnectionLimits {
   readonly channelOpenTimeoutMs?: number;
 }
@@ -153,8 +156,8 @@ export class Ssh2Connection implements SshConnection {
       } catch (error) {
         release();
         // A server with a smaller MaxSessions: wait for one of ours to end rather than fail.
-        const refused = error instanceof AppError && error.code === "ssh-channel";
-        if (!refused || this.#channels.held === 0 || this.#end !== null) throw error;
+        const wasRefused = error instanceof AppError && error.cause === refused;
+        if (!wasRefused || this.#channels.held === 0 || this.#end !== null) throw error;
         this.#channels.lowerTo(this.#channels.held);
       }
     }
@@ -174,7 +177,7 @@ export class Ssh2Connection implements SshConnection {
     };
     const timer = setTimeout(() => {
       const message = `${peer.name} did not open a channel in ${this.#channelOpenTimeoutMs / 1_000} s.`;
-      abandon(sshError("timeout", peer, message, "The host is overloaded or its sshd hangs: try again."));
+      abandon(sshError("ssh-channel", peer, message, "The host is overloaded or its sshd hangs: try again."));
     }, this.#channelOpenTimeoutMs);
     const onClosed = () => abandon(this.#end?.error ?? closedError(peer, null));
     const onAbort = () => abandon(signal?.reason);
@@ -192,7 +195,9 @@ export class Ssh2Connection implements SshConnection {
           const remedy = "sshd allows fewer sessions than needed (MaxSessions), or refuses commands for this user.";
           const message = `${peer.name} refused a channel.`;
           const evidence: Evidence = { host: peer.name, command: argv, exitStatus: null, details: error.message };
-          reject(this.#end?.error ?? new AppError({ code: "ssh-channel", message, remedy, evidence }));
+          reject(
+            this.#end?.error ?? new AppError({ code: "ssh-channel", message, remedy, evidence }, { cause: refused }),
+          );
         } else if (abandoned) {
           channel.close();
         } else {

@@ -1,6 +1,6 @@
 /** From a socket to a client that is logged in: the host's key is decided before anything of the login is sent. */
 import type { Duplex } from "node:stream";
-import ssh2, { type Client } from "ssh2";
+import ssh2, { type Client, type ServerHostKeyAlgorithm } from "ssh2";
 import type { PromptAnswer } from "../../../shared/api/contract.ts";
 import type { ConnectPhase } from "../../../shared/api/snapshot.ts";
 import { AppError } from "../../../shared/errors.ts";
@@ -25,11 +25,17 @@ export interface HandshakeContext {
   readonly proxyWords: () => string;
 }
 
-export async function handshake(settings: SshSettings, socket: Duplex, context: HandshakeContext): Promise<Client> {
-  const peer: Peer = { name: settings.name, hostName: settings.hostName, port: settings.port };
-  const order = hostKeyOrder(await context.hostKeys.knownTypes(settings), settings.hostKeyAlgorithms);
+/** Cause of the error where the host hung up before it said anything: what sshd does above MaxStartups. */
+export const hungUp = Symbol("the host hung up before its greeting");
+
+/** The host key algorithms to offer. Comes before the socket, which must not be left without listeners. */
+export async function offeredHostKeys(
+  settings: SshSettings,
+  hostKeys: HostKeys,
+): Promise<readonly ServerHostKeyAlgorithm[]> {
+  const order = hostKeyOrder(await hostKeys.knownTypes(settings), settings.hostKeyAlgorithms);
   if (order.length === 0) {
-    socket.destroy();
+    const peer = { name: settings.name, hostName: settings.hostName, port: settings.port };
     throw sshError(
       "ssh-unsupported",
       peer,
@@ -38,6 +44,16 @@ export async function handshake(settings: SshSettings, socket: Duplex, context: 
       settings.hostKeyAlgorithms?.join(","),
     );
   }
+  return order;
+}
+
+export async function handshake(
+  settings: SshSettings,
+  socket: Duplex,
+  order: readonly ServerHostKeyAlgorithm[],
+  context: HandshakeContext,
+): Promise<Client> {
+  const peer: Peer = { name: settings.name, hostName: settings.hostName, port: settings.port };
 
   const client = new ssh2.Client();
   const { promise, resolve, reject } = Promise.withResolvers<Client>();
@@ -45,9 +61,10 @@ export async function handshake(settings: SshSettings, socket: Duplex, context: 
   const signal = AbortSignal.any([context.signal, asking.signal]);
   let failure: AppError | null = null;
   let acceptedKey: Buffer | null = null;
+  let sawKey = false;
 
   const fail = (error: unknown) => {
-    failure ??= connectError(error, peer, context.proxyWords());
+    failure ??= withCause(connectError(error, peer, context.proxyWords()), error, sawKey);
     asking.abort();
     reject(failure);
     client.destroy();
@@ -110,6 +127,7 @@ export async function handshake(settings: SshSettings, socket: Duplex, context: 
       keepaliveCountMax: Math.max(0, settings.keepaliveCountMax - 1),
       algorithms: algorithmsFor(order),
       hostVerifier: (key: Buffer, decided: (accepted: boolean) => void) => {
+        sawKey = true;
         if (acceptedKey !== null) {
           // A later exchange of keys must show the same one.
           decided(acceptedKey.equals(key));
@@ -151,4 +169,10 @@ export async function handshake(settings: SshSettings, socket: Duplex, context: 
     client.off("error", onError);
     client.off("close", onClose);
   }
+}
+
+function withCause(error: AppError, original: unknown, sawKey: boolean): AppError {
+  const words = original instanceof Error ? original.message : "";
+  if (sawKey || !/before handshake|ECONNRESET|EPIPE/.test(words)) return error;
+  return new AppError(error.toData(), { cause: hungUp });
 }

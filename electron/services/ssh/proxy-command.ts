@@ -30,11 +30,11 @@ class ProcessStream extends Duplex {
     child.stdout.on("data", (chunk: Buffer) => {
       if (!this.push(chunk)) child.stdout.pause();
     });
-    child.stdout.on("end", () => this.push(null));
     child.on("error", (error) => this.destroy(error));
     // A program that ended early fails the writes that follow; its end is what counts.
-    child.stdin.on("error", () => this.destroy());
-    child.on("close", () => this.destroy());
+    child.stdin.on("error", () => {});
+    // Not at the end of its output: what it said on standard error is to be read by then.
+    child.on("close", () => this.push(null));
   }
 
   override _read(): void {

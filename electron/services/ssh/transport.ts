@@ -1,6 +1,7 @@
 /** Connections with ssh2: settings, way (direct, jump hosts, ProxyCommand), handshake, and what hosts share. */
 import { connect as connectSocket } from "node:net";
 import type { Duplex } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { SshAlias } from "../../../shared/api/contract.ts";
 import { AppError } from "../../../shared/errors.ts";
 import { Answers } from "./authentication.ts";
@@ -8,7 +9,7 @@ import { parseDestination } from "./config/destination.ts";
 import { SshConfigResolver } from "./config/resolve.ts";
 import { type ConnectionLimits, Ssh2Connection } from "./connection.ts";
 import { connectError, type Peer, sshError } from "./errors.ts";
-import { handshake } from "./handshake.ts";
+import { handshake, hungUp, offeredHostKeys } from "./handshake.ts";
 import { HostKeys } from "./host-keys.ts";
 import { IdentityStore } from "./identities.ts";
 import {
@@ -30,6 +31,7 @@ import { expandTokens, type SshSettings, settingsFromDirect } from "./settings.t
 const handshakesThroughBastion = 8;
 const handshakesAtOnce = 32;
 const maxJumps = 8;
+const hangUpRetries = 3;
 
 export interface Ssh2TransportOptions {
   readonly prompter?: Prompter;
@@ -99,7 +101,21 @@ export class Ssh2Transport implements SshTransport {
     this.#answers.clear();
   }
 
-  async #connect(written: SshSettings, attempt: Attempt): Promise<Ssh2Connection> {
+  /** A host that hangs up before its greeting limits how many may log in at once: it is asked again a little later. */
+  async #connect(settings: SshSettings, attempt: Attempt): Promise<Ssh2Connection> {
+    for (let again = 0; ; again++) {
+      try {
+        return await this.#connectOnce(settings, attempt);
+      } catch (error) {
+        if (again >= hangUpRetries || !(error instanceof AppError) || error.cause !== hungUp) throw error;
+        await sleep((again + 1) * (150 + Math.random() * 350), undefined, { signal: attempt.signal }).catch(() => {
+          throw error;
+        });
+      }
+    }
+  }
+
+  async #connectOnce(written: SshSettings, attempt: Attempt): Promise<Ssh2Connection> {
     const { options, signal } = attempt;
     const settings =
       options.keepaliveSeconds === undefined
@@ -118,8 +134,9 @@ export class Ssh2Transport implements SshTransport {
       // The bastion stands before any place is taken: waiting for it with a place in hand could stop everybody.
       if (bastion !== null) places.push(await bastion.handshakes.take(signal));
       places.push(await this.#handshakes.take(signal));
+      const hostKeys = await offeredHostKeys(settings, this.#hostKeys);
       way = await this.#way(settings, bastion, peer);
-      const client = await handshake(settings, way.socket, {
+      const client = await handshake(settings, way.socket, hostKeys, {
         hostKeys: this.#hostKeys,
         identities: this.#identities,
         answers: this.#answers,
@@ -233,7 +250,7 @@ function jumpLoop(peer: Peer, jumps: readonly string[]): AppError {
 function withNotes(error: AppError, notes: readonly string[]): AppError {
   if (notes.length === 0) return error;
   const details = [error.evidence?.details ?? "", ...notes].join("\n").trim();
-  return new AppError({ ...error.toData(), evidence: { ...error.evidence, details } });
+  return new AppError({ ...error.toData(), evidence: { ...error.evidence, details } }, { cause: error.cause });
 }
 
 /** Stops waiting; the work itself goes on for the others that wait for it. */
