@@ -171,6 +171,12 @@ describe("the table on its own", () => {
       [1, [0]],
       [2, [0]],
     ]);
+    // Starts are aligned to a power of two: the driver numbers compute instances by halves, quarters and eighths.
+    expect(starts(0)?.slice(1, 4)).toEqual([
+      [1, [0, 2, 4]],
+      [2, [0, 4]],
+      [3, [0]],
+    ]);
   });
 });
 

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { whatFits } from "./fit.ts";
 import { knownGeometries, profileOf } from "./geometry.ts";
 import { checkComputeInstances, checkLayout, explainPlacement, legalStarts } from "./rules.ts";
 import { allLayouts, mayExistTogether, type Place, spread } from "./testing/layouts.ts";
@@ -179,6 +180,8 @@ describe("checkLayout", () => {
       explainPlacement(narrow, { migEnabled: true, instances: instances(narrow, ["1g.5gb", 0], ["1g.5gb", 1]) }, 19, 2)
         ?.violation,
     ).toEqual({ rule: "compute-slices", wanted: 3, available: 2 });
+    const filled = { migEnabled: true, instances: instances(narrow, ["1g.5gb", 0]) };
+    expect([legalStarts(narrow, filled, 19), whatFits(narrow, filled)[0]?.capacity]).toEqual([[1, 2, 3, 4, 5, 6], 1]);
   });
 
   it("never asks an instance in use to give way", () => {
