@@ -53,13 +53,14 @@ test("exposes the bridge and nothing of Electron", () => {
   expect(electron.sent).toEqual(["tessera:connect"]);
 });
 
-test("carries messages both ways once it has its port", async () => {
-  bridge.send({ kind: "cancel", id: 9 });
+test("carries messages both ways, those too that were sent before the port came", async () => {
+  const early: ClientMessage = { kind: "call", id: 0, name: "app.info", input: {} };
+  bridge.send(early);
   const services = handOver();
   const received: unknown[] = [];
   services.on("message", (message) => received.push(message));
   bridge.send({ kind: "call", id: 1, name: "app.info", input: {} });
-  await vi.waitFor(() => expect(received).toEqual([{ kind: "call", id: 1, name: "app.info", input: {} }]));
+  await vi.waitFor(() => expect(received).toEqual([early, { ...early, id: 1 }]));
   services.postMessage(end);
   await vi.waitFor(() => expect(messages).toEqual([end]));
   expect(states).toEqual(["connecting", "open"]);

@@ -19,6 +19,8 @@ type State = "connecting" | "open" | "lost";
 
 const messageListeners = new Set<(message: ServerMessage) => void>();
 const stateListeners = new Set<(state: State) => void>();
+/** What the page asked before its port came. */
+const waiting: ClientMessage[] = [];
 let port: PagePort | null = null;
 let state: State = "connecting";
 
@@ -45,13 +47,15 @@ ipcRenderer.on(portChannel, (event) => {
     become("lost");
   });
   given.start();
+  for (const message of waiting.splice(0)) given.postMessage(message);
   become("open");
 });
 ipcRenderer.send(connectChannel);
 
 contextBridge.exposeInMainWorld("tesseraBridge", {
   send: (message: ClientMessage): void => {
-    port?.postMessage(message);
+    if (port === null) waiting.push(message);
+    else port.postMessage(message);
   },
   onMessage: (listener: (message: ServerMessage) => void): (() => void) => {
     messageListeners.add(listener);
