@@ -2,10 +2,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { asWish, checkLayout, geometryFor, layoutOf } from "../../shared/mig/index.ts";
+import type { HostInventory } from "../../shared/protocol/inventory.ts";
 import { readInventory } from "../host-module/src/inventory/read.ts";
 import { apply, undo } from "../host-module/src/mig/operations.ts";
 import { describeCluster } from "./cluster/describe.ts";
-import { people } from "./cluster/people.ts";
+import { inventoryOf } from "./cluster/inventory.ts";
 import { simulatedMachine } from "./driver/describe.ts";
 import { geometryOf, simulatedModel, simulatedModelNames } from "./driver/models.ts";
 import { defaultDemoSeed } from "./index.ts";
@@ -60,33 +61,28 @@ describe("the simulated silicon and the product's geometry table", () => {
 });
 
 describe("the host module over the demo cluster", () => {
-  it("reads what the machine holds: orphans, lost GPUs and twelve slices too", async () => {
+  it("reads what the machine holds: orphans, pending repairs, twelve slices, work of many people", async () => {
     const { hosts } = describeCluster(24, defaultDemoSeed, nowMs);
-    for (const { machine, name } of [0, 6, 14, 17, 19, 23].flatMap((at) => hosts[at] ?? [])) {
-      const inventory = await readInventory(new SimulatedSystem(machine));
-      expect(inventory.gpus).toHaveLength(8);
-      const broken = machine.state.gpus.some((gpu) => gpu.broken !== null);
-      if (!broken) expect(inventory.unread).toEqual([]);
-      for (const [index, gpu] of machine.state.gpus.entries()) {
-        const read = inventory.gpus[index];
-        if (gpu.broken !== null) {
-          expect(read?.state.kind).toBe("failed");
-          continue;
-        }
-        expect(read?.uuid, name).toBe(gpu.uuid);
-        expect(read?.mig.current === "enabled").toBe(gpu.migEnabled);
-        expect(read?.instances.map(({ id, profileId, placement }) => [id, profileId, placement.start])).toEqual(
-          gpu.instances.toSorted((a, b) => a.start - b.start).map(({ id, profileId, start }) => [id, profileId, start]),
-        );
-        for (const instance of read?.instances ?? []) {
-          const [process] = machine.processesOf(index, instance.id);
-          const person = people.find(({ uid }) => uid === process?.uid);
-          expect(instance.holder?.user).toBe(person?.user);
-          expect(instance.holder?.tenant).toBe(person?.tenant);
-          expect(instance.holder?.project).toBe(person?.project);
-        }
-      }
+    for (const { machine } of [0, 6, 14, 17, 23].flatMap((at) => hosts[at] ?? [])) {
+      // The reader gives a second key to GPUs of one model that the driver lists in more or in less detail.
+      const comparable = ({ geometries: _, takenAt: __, gpus, ...rest }: HostInventory) => ({
+        ...rest,
+        gpus: gpus.map((gpu) => ({ ...gpu, geometry: gpu.geometry?.replace(/#\d+$/, "") })),
+      });
+      const read = await readInventory(new SimulatedSystem(machine));
+      expect(comparable(read)).toEqual(comparable(inventoryOf(machine)));
     }
+  });
+
+  it("reads the seven others of a host that has lost a GPU", async () => {
+    const machine = describeCluster(24, defaultDemoSeed, nowMs).hosts[19]?.machine;
+    if (machine === undefined) throw new Error("no gpu-20");
+    const read = await readInventory(new SimulatedSystem(machine));
+    expect(read.gpus[5]).toMatchObject({ state: { kind: "failed", reason: "lost" }, xids: [{ code: 79 }] });
+    expect(read.unread.length).toBeGreaterThan(0);
+    const others = (gpus: typeof read.gpus) =>
+      gpus.filter(({ index }) => index !== 5).map(({ uuid, instances, holder }) => ({ uuid, instances, holder }));
+    expect(others(read.gpus)).toEqual(others(inventoryOf(machine).gpus));
   });
 
   it("does the drawing's job on gpu-07: two empty instances make way for a 3g.40gb, and come back", async () => {

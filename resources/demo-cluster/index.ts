@@ -8,6 +8,7 @@ import type { SimulatedMachine } from "./driver/machine.ts";
 
 export type { ClusterSummary, DescribedCluster, DescribedHost } from "./cluster/describe.ts";
 export { describeCluster, summaryOf } from "./cluster/describe.ts";
+export { inventoryOf } from "./cluster/inventory.ts";
 
 export interface DemoClusterOptions {
   /** Default 24. */
