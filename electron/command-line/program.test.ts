@@ -1,0 +1,110 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { FakeHost, fakeConnector } from "../services/testing/fake-hosts.ts";
+import { fakeGeometry, wish } from "../services/testing/fake-inventory.ts";
+import { parseLayoutWords } from "./layout-words.ts";
+import { runCommandLine } from "./program.ts";
+
+let directory: string;
+let hosts: FakeHost[];
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "tessera-cli-"));
+  hosts = [new FakeHost("a", [wish("2g.20gb@0"), wish()]), new FakeHost("b", [wish()])];
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+async function run(...argv: readonly string[]): Promise<{ status: number; out: string; error: string }> {
+  let out = "";
+  let error = "";
+  const terminal = {
+    out: (text: string) => {
+      out += text;
+    },
+    error: (text: string) => {
+      error += text;
+    },
+  };
+  const replaced = { connector: fakeConnector(hosts), dataDirectory: directory, demo: false };
+  const status = await runCommandLine(argv, terminal, replaced);
+  return { status, out, error };
+}
+
+test("a cluster that was added is listed, and its inventory read", async () => {
+  expect(await run("add", "lab", "a", "b")).toEqual({ status: 0, out: "Added lab with 2 hosts.\n", error: "" });
+  expect((await run("clusters")).out).toMatch(/^NAME +KIND +HOSTS\nlab +ssh +2\n$/);
+  const inventory = await run("inventory", "--cluster", "lab");
+  expect(inventory.status).toBe(0);
+  expect(inventory.out).toMatch(/^a +live +H100 80GB HBM3 +2 +2 +1 +1 +1$/m);
+  const json = JSON.parse((await run("inventory", "--cluster", "lab", "--json")).out);
+  expect(json).toMatchObject({ name: "lab", hosts: [{ id: "a", inventory: { gpus: [{}, {}] } }, { id: "b" }] });
+});
+
+test("a dead host is said on standard error with status 1; the others are shown", async () => {
+  await run("add", "lab", "a", "nowhere");
+  const { status, out, error } = await run("inventory", "--cluster", "lab");
+  expect([status, error]).toEqual([1, "nowhere: No host nowhere.\n"]);
+  expect(out).toContain("1 of 2 hosts live");
+});
+
+const onGpu = (...layout: readonly string[]) => [
+  "--cluster",
+  "lab",
+  "--host",
+  "a",
+  "--gpu",
+  "0",
+  "--layout",
+  ...layout,
+];
+
+test("plan shows steps and exact commands and changes nothing; apply does them; undo takes them back", async () => {
+  await run("add", "lab", "a", "b");
+  const plan = await run("plan", ...onGpu("2g.20gb@0,3g.40gb"));
+  expect(plan).toEqual({
+    status: 0,
+    out: [
+      "a GPU 0 (NVIDIA H100 80GB HBM3):",
+      "  1. Create 3g.40gb at memory slices 4 to 7.",
+      "     nvidia-smi mig -cgi 9:4 -C -i GPU-a-0",
+      "  kept: GPU instance 1 at 0",
+      "",
+    ].join("\n"),
+    error: "",
+  });
+  expect(hosts[0]?.operations).toEqual([]);
+  const apply = await run("apply", ...onGpu("2g.20gb@0,3g.40gb"));
+  expect([apply.status, apply.out]).toEqual([0, expect.stringContaining("a: applied (operation a-1)")]);
+  expect(hosts[0]?.inventory.gpus[0]?.instances.map((one) => one.profile)).toEqual(["2g.20gb", "3g.40gb"]);
+  const undo = await run("undo", "--cluster", "lab", "--host", "a", "--operation", "a-1");
+  expect(undo.status).toBe(0);
+  expect(hosts[0]?.inventory.gpus[0]?.instances.map((one) => one.profile)).toEqual(["2g.20gb"]);
+  expect(hosts[1]?.connections).toBe(0);
+});
+
+test.each([
+  [["plan"], 2, "required option"],
+  [["nonsense"], 2, "unknown command"],
+  [["inventory", "--cluster", "none"], 1, "There is no cluster 'none'."],
+  [["plan", ...onGpu("9g.1gb")], 1, "has no profile '9g.1gb'"],
+  [["plan", ...onGpu("7g.80gb,1g.10gb")], 1, "no place left for 1g.10gb"],
+  [["plan", "--cluster", "lab", "--host", "a", "--gpu", "9", "--layout", "off"], 1, "has no GPU '9'"],
+  [["plan", "--cluster", "lab", "--host", "z", "--gpu", "0", "--layout", "off"], 1, "has no host 'z'"],
+])("%j ends with status %d and says %j", async (argv, status, words) => {
+  await run("add", "lab", "a", "b");
+  const result = await run(...argv);
+  expect([result.status, result.out]).toEqual([status, ""]);
+  expect(result.error).toContain(words);
+});
+
+describe("a layout in words", () => {
+  const places = (words: string) =>
+    parseLayoutWords(words, fakeGeometry()).instances.map(({ profileId, start }) => `${profileId}@${start}`);
+  test("fixed places are taken first, the others find one", () => {
+    expect(places("9, 3g.40gb@0")).toEqual(["9@0", "9@4"]);
+    expect(places("3g.40gb@0,1g.10gb,2g.20gb@4")).toEqual(["9@0", "14@4", "19@6"]);
+    expect(parseLayoutWords("off", fakeGeometry())).toEqual({ migEnabled: false, instances: [] });
+    expect(parseLayoutWords("", fakeGeometry())).toEqual({ migEnabled: true, instances: [] });
+  });
+});
