@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
@@ -36,6 +36,17 @@ test("without a keyring the console says that secrets are kept in memory", async
     secrets: "memory",
     demo: false,
     desktop: false,
+  });
+});
+
+test("a store that cannot be used is said, and the console works on in memory", async () => {
+  const occupied = join(directory, "occupied");
+  writeFileSync(occupied, "");
+  services = startServices({ version: "0", desktop: false, demo: false, dataDirectory: occupied, connector: noHosts });
+  const { id } = services.clusters.add({ name: "lab", hosts: ["h"], racks: { kind: "none" } });
+  expect(services.clusters.list()).toMatchObject([{ id, name: "lab" }]);
+  expect(await services.handlers["app.info"]({}, new AbortController().signal)).toMatchObject({
+    storeTrouble: { code: "permission", message: expect.stringContaining("in memory") },
   });
 });
 

@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import type { DemoClusterOptions } from "../../resources/demo-cluster/index.ts";
 import type { AppInfo, ClusterInfo } from "../../shared/api/contract.ts";
+import type { AppErrorData } from "../../shared/errors.ts";
 import type { Handlers } from "./api/handlers.ts";
 import { builtDirectory } from "./built-directory.ts";
 import { Clusters } from "./clusters/clusters.ts";
@@ -42,6 +43,8 @@ export interface Services {
   readonly prompts: Prompts;
   readonly trouble: TroubleLog;
   readonly demo: Demo | null;
+  /** Why what is added now is gone when the console ends; null when all is kept. */
+  storeTrouble(): AppErrorData | null;
   /** Ends connections, keeps what is to be kept, stops the demo. */
   close(): Promise<void>;
 }
@@ -67,16 +70,17 @@ export function startServices(options: ServicesOptions): Services {
     demo === null ? [] : [demo.cluster],
   );
   const partition = new Partition(clusters, trouble);
-  const info: AppInfo = {
+  const info = (): AppInfo => ({
     version: options.version,
     platform: process.platform,
     desktop: options.desktop,
     secrets: secrets.kind,
     demo: demo !== null,
-  };
+    storeTrouble: store.trouble,
+  });
 
   const handlers: Handlers = {
-    "app.info": () => info,
+    "app.info": info,
     "settings.get": () => store.settings(),
     "settings.set": (settings) => {
       store.putSettings(settings);
@@ -133,6 +137,7 @@ export function startServices(options: ServicesOptions): Services {
     prompts,
     trouble,
     demo,
+    storeTrouble: () => store.trouble,
     close: async () => {
       await clusters.close();
       ssh.close();

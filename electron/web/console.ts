@@ -61,6 +61,8 @@ export async function startWeb(options: WebOptions = {}): Promise<Web> {
     if (!existsSync(join(pageDirectory, "index.html"))) {
       say(`There is no built page in ${pageDirectory}: run \`npm run build\`.\n`);
     }
+    const trouble = services.storeTrouble();
+    if (trouble !== null) say(`${errorText(trouble)}\n`);
     const first = named ?? (options.demo === false ? null : services.clusters.named("demo"));
     const summary = new AbortController();
     if (first !== null) {

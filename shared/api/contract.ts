@@ -49,6 +49,8 @@ export interface AppInfo {
   /** Where secrets are kept: the system's keyring, or memory only until the console ends. */
   readonly secrets: "system" | "memory";
   readonly demo: boolean;
+  /** Why what is added now is gone when the console ends: disk full, file damaged. Null or absent when all is kept. */
+  readonly storeTrouble?: AppErrorData | null;
 }
 
 export interface ClusterInfo {
