@@ -9,11 +9,14 @@ import { runProgram } from "./run.ts";
  * The machine this process runs on.
  *
  * `TESSERA_STATE_DIRECTORY` puts journal and saved layouts elsewhere, for tests and for trying things out without
- * root. It is not honoured under sudo: whoever may run tessera-host by a sudo rule must not choose where root writes.
+ * root; `TESSERA_TIME_LIMIT_MS` shortens every time limit, for tests. Neither is honoured under sudo: whoever may run
+ * tessera-host by a sudo rule must not choose where root writes, nor when the driver is cut off.
  */
 export function realSystem(environment: NodeJS.ProcessEnv = process.env): System {
   const root = process.geteuid?.() === 0;
-  const otherState = environment.SUDO_UID === undefined ? environment.TESSERA_STATE_DIRECTORY : undefined;
+  const { TESSERA_STATE_DIRECTORY: otherState, TESSERA_TIME_LIMIT_MS: limit } =
+    environment.SUDO_UID === undefined ? environment : {};
+  const mostMs = limit !== undefined && /^\d{1,8}$/.test(limit) ? Number(limit) : Number.POSITIVE_INFINITY;
   const state = otherState !== undefined && isAbsolute(otherState) ? otherState : stateDirectory;
   const heldLocks = new Set<number>();
   const resolve = (path: string) =>
@@ -21,7 +24,8 @@ export function realSystem(environment: NodeJS.ProcessEnv = process.env): System
 
   let caller: Caller | undefined;
   return {
-    run: (argv, options) => runProgram(argv, options, [...heldLocks]),
+    run: (argv, options) =>
+      runProgram(argv, { ...options, timeoutMs: Math.min(options.timeoutMs, mostMs) }, [...heldLocks]),
     files: realFiles(resolve, heldLocks),
     now: () => new Date(),
     hostName: hostname(),
