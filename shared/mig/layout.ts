@@ -103,16 +103,17 @@ export function wantedComputeInstances(
   return filling === undefined ? [] : [{ profileId: filling.id, start: 0 }];
 }
 
-/** A layout as a wish: without IDs and without who uses it, so that it can be asked of any GPU of its kind. */
+/**
+ * A layout as a wish: without IDs and without who uses it, so that it can be asked of any GPU of its kind. Where the
+ * compute instances were not fully read, nothing is asked of them: those that exist stay, and new instances are filled.
+ */
 export function asWish(layout: Layout): Layout {
   return {
     migEnabled: layout.migEnabled,
-    instances: sortedByStart(layout.instances).map(({ profileId, start, computeInstances }) => ({
-      profileId,
-      start,
-      ...(computeInstances === undefined
-        ? {}
-        : { computeInstances: computeInstances.map(({ profileId, start }) => ({ profileId, start })) }),
-    })),
+    instances: sortedByStart(layout.instances).map(({ profileId, start, computeInstances }) => {
+      const inside = computeInstances?.map((one) => ({ profileId: one.profileId, start: one.start }));
+      const isWhole = inside?.every((one) => one.profileId !== unknownNumber && one.start !== unknownNumber) ?? false;
+      return { profileId, start, ...(inside !== undefined && isWhole ? { computeInstances: inside } : {}) };
+    }),
   };
 }

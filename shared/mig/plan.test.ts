@@ -334,15 +334,14 @@ describe("planGpu", () => {
     expect(plan.steps.map((step) => step.kind)).toEqual(["create-compute-instance"]);
   });
 
-  it("refuses a compute instance that the driver would put elsewhere", () => {
+  it("shows where the driver will put a compute instance, and is content with it", () => {
     const wanted = divided([{ profileId: 9, start: 0, computeInstances: [{ profileId: 0, start: 2 }] }]);
-    const outcome = requestPlan(h100, divided([]), wanted);
-    expect(outcome.ok ? [] : outcome.refusals.map((refusal) => [refusal.violation, refusal.instead])).toEqual([
-      [
-        { rule: "illegal-compute-start", profile: "1c.3g.40gb", start: 2, legalStarts: [0] },
-        [{ profile: "1c.3g.40gb", start: 0 }],
-      ],
-    ]);
+    const plan = planned(h100, divided([]), wanted);
+    expect(plan.after.instances[0]?.computeInstances).toEqual([{ profileId: 0, start: 0 }]);
+    const driver = driverOf(h100, divided([]));
+    carryOut(plan, driver);
+    expect(asText(driver.layout().instances)).toBe(asText(plan.after.instances));
+    expect(planned(h100, driver.layout(), wanted).steps).toEqual([]);
   });
 
   it.each([
@@ -412,9 +411,62 @@ describe("planGpu", () => {
     expect([plan.steps.map((step) => step.kind), plan.kept]).toEqual([["create-instance"], [strange]]);
   });
 
+  it("takes back a layout of which the compute instances could not be read", () => {
+    const before = divided([{ ...full, computeInstances: [{ profileId: -1, start: -1, id: 4 }] }]);
+    const plan = planned(h100, before, divided([]));
+    const undo = undoPlan(plan, divided([]), h100);
+    expect(undo.ok && undo.plan.after).toEqual(
+      divided([{ profileId: 9, start: 0, computeInstances: [{ profileId: 2, start: 0 }] }]),
+    );
+    expect(undoPlan(plan, before, h100)).toMatchObject({ ok: true, plan: { steps: [], kept: before.instances } });
+  });
+
   it("says that a layout without IDs is no layout to destroy from", () => {
     const act = () => requestPlan(h100, divided([{ profileId: 9, start: 0 }]), divided([]));
     expect(act).toThrow(AppError);
+  });
+});
+
+describe("compute instances in any places", () => {
+  const seven = { profileId: 0, start: 0 };
+  const inside = profileOf(h100, 0)?.computeInstanceProfiles ?? [];
+  /** Any that fit into 7g beside each other, wherever they lie. */
+  const anyInside = fc
+    .shuffledSubarray(
+      inside.flatMap(({ id, computeSlices, starts }) =>
+        starts.map((start) => ({ profileId: id, start, computeSlices })),
+      ),
+    )
+    .map((candidates) => {
+      const taken = new Set<number>();
+      const slicesOf = (one: { start: number; computeSlices: number }) =>
+        Array.from({ length: one.computeSlices }, (_, slice) => one.start + slice);
+      const kept = candidates.filter((one) => {
+        if (slicesOf(one).some((slice) => taken.has(slice))) return false;
+        for (const slice of slicesOf(one)) taken.add(slice);
+        return true;
+      });
+      return kept.map(({ profileId, start }) => ({ profileId, start }));
+    })
+    .chain((all) => fc.subarray(all));
+
+  it("are made in the wanted sizes where the driver puts them, exactly as the plan says, and then are left alone", () => {
+    fc.assert(
+      fc.property(anyInside, anyInside, (from, to) => {
+        const wanted = divided([{ ...seven, computeInstances: to }]);
+        for (const start of [divided([]), divided([{ ...seven, computeInstances: from }])]) {
+          const driver = driverOf(h100, start);
+          const plan = planned(h100, driver.layout(), wanted);
+          carryOut(plan, driver);
+          const after = driver.layout();
+          const sizes = (list: readonly Place[] = []) => list.map(({ profileId }) => profileId).sort();
+          expect(asText(after.instances)).toBe(asText(plan.after.instances));
+          expect(sizes(after.instances[0]?.computeInstances)).toEqual(sizes(to));
+          expect(planned(h100, after, wanted).steps).toEqual([]);
+        }
+      }),
+      { numRuns: 1500 },
+    );
   });
 });
 

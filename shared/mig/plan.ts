@@ -1,8 +1,8 @@
 import { AppError } from "../errors.ts";
+import { type ComputeChange, computeChange, isUnknown, placedByDriver } from "./compute-placing.ts";
 import { fillingComputeProfile } from "./compute-profiles.ts";
 import { modeChangeNeedsReset, profileOf } from "./geometry.ts";
 import { layoutVersion, sortedByStart, wantedComputeInstances } from "./layout.ts";
-import { maskOf } from "./occupancy.ts";
 import { refuse } from "./refusal.ts";
 import { checkLayout } from "./rules.ts";
 import type {
@@ -39,15 +39,22 @@ export type PlanOutcome =
 const place = (item: { readonly profileId: number; readonly start: number }): string =>
   `${item.profileId}@${item.start}`;
 
-const sameComputeInstances = (a: readonly LayoutComputeInstance[], b: readonly LayoutComputeInstance[]): boolean =>
-  sortedByStart(a).map(place).join() === sortedByStart(b).map(place).join();
-
-/** An instance that stays, with its compute instances before and after. */
+/** An instance that stays; `change` is null where it stays as it is. */
 interface Match {
   readonly existing: LayoutInstance;
   readonly profile: GpuInstanceProfile;
-  readonly before: readonly LayoutComputeInstance[];
-  readonly after: readonly LayoutComputeInstance[];
+  readonly change: ComputeChange | null;
+}
+
+function matchOf(existing: LayoutInstance, wish: LayoutInstance, profile: GpuInstanceProfile): Match {
+  const before = sortedByStart(existing.computeInstances ?? wantedComputeInstances(existing, profile));
+  // Nothing is asked of what is inside, and what is inside could not be read: it is left alone.
+  const isLeft = wish.computeInstances === undefined && before.some(isUnknown);
+  return {
+    existing,
+    profile,
+    change: isLeft ? null : computeChange(profile, before, wantedComputeInstances(wish, profile)),
+  };
 }
 
 /** The GPU instance ID of something that exists. A layout without it was not read from a host. */
@@ -63,30 +70,6 @@ function idOf(instance: LayoutInstance): number {
 const inUseRefusal = (instance: LayoutInstance, name: string): Refusal =>
   refuse({ rule: "instance-in-use", profile: name, start: instance.start, gpuInstanceId: instance.id ?? null });
 
-/**
- * `-cci` takes no placement: the driver puts a compute instance at the lowest start that is free. Ascending by start is the
- * best order for that, because only what lies below a start can keep the driver from choosing lower. Where even so
- * it would choose another start, the wish cannot be met.
- */
-function unreachableComputeInstances(
-  profile: GpuInstanceProfile,
-  present: readonly LayoutComputeInstance[],
-  missing: readonly LayoutComputeInstance[],
-): readonly Refusal[] {
-  const sizeOf = (profileId: number) =>
-    profile.computeInstanceProfiles.find((candidate) => candidate.id === profileId)?.computeSlices ?? 0;
-  let taken = present.reduce((mask, { start, profileId }) => mask | maskOf(Math.max(start, 0), sizeOf(profileId)), 0);
-  return sortedByStart(missing).flatMap((wanted) => {
-    const known = profile.computeInstanceProfiles.find((candidate) => candidate.id === wanted.profileId);
-    const chosen = known?.starts.find((start) => (maskOf(start, known.computeSlices) & taken) === 0);
-    taken |= maskOf(wanted.start, sizeOf(wanted.profileId));
-    if (known === undefined || chosen === wanted.start) return [];
-    const instead = chosen === undefined ? [] : [{ profile: known.name, start: chosen }];
-    const legalStarts = instead.map((offer) => offer.start);
-    return [refuse({ rule: "illegal-compute-start", profile: known.name, start: wanted.start, legalStarts }, instead)];
-  });
-}
-
 /** Whether these are the one compute instance that `-C` makes. */
 function isFilled(profile: GpuInstanceProfile, computeInstances: readonly LayoutComputeInstance[]): boolean {
   return computeInstances.length === 1 && computeInstances[0]?.profileId === fillingComputeProfile(profile)?.id;
@@ -96,14 +79,6 @@ const largestFirst = (geometry: GpuGeometry) => (a: LayoutInstance, b: LayoutIns
   (profileOf(geometry, b.profileId)?.memorySlices ?? 0) - (profileOf(geometry, a.profileId)?.memorySlices ?? 0) ||
   a.start - b.start;
 
-function withoutPlaces(
-  items: readonly LayoutComputeInstance[],
-  removed: readonly LayoutComputeInstance[],
-): readonly LayoutComputeInstance[] {
-  const places = new Set(removed.map(place));
-  return items.filter((item) => !places.has(place(item)));
-}
-
 /**
  * The steps from one layout to another, or every rule that forbids it.
  *
@@ -111,6 +86,9 @@ function withoutPlaces(
  * the compute instances differ keeps its GPU instance; all else is one step for each that goes or comes.
  * First MIG mode where it is enabled, then all that goes, then all that comes with the largest first (the one that
  * could fail for want of room fails while little has been made), at last MIG mode where it is disabled.
+ *
+ * A compute instance is put where the driver will put it, which `after` and the steps show; where that is not where
+ * it was wanted, it stays there: planning the same wish again gives no step.
  *
  * Throws AppError `bad-request` when `current` lacks the ID of an instance that has to go.
  */
@@ -128,14 +106,8 @@ export function planGpu(request: PlanRequest): PlanOutcome {
     const stands = existingAt.get(place(wish));
     const profile = profileOf(geometry, wish.profileId);
     if (stands === undefined || profile === undefined) continue;
-    matches.set(wish, {
-      existing: stands,
-      profile,
-      before: sortedByStart(stands.computeInstances ?? wantedComputeInstances(stands, profile)),
-      after: wantedComputeInstances(wish, profile),
-    });
+    matches.set(wish, matchOf(stands, wish, profile));
   }
-  const isUnchanged = (match: Match) => sameComputeInstances(match.before, match.after);
 
   // What stays as it is need not be understood down to its compute instances.
   const toCheck = wanted.instances.map((wish) => {
@@ -147,7 +119,7 @@ export function planGpu(request: PlanRequest): PlanOutcome {
       ...(id === undefined ? {} : { id }),
       ...(inUse === undefined ? {} : { inUse }),
     };
-    return match !== undefined && isUnchanged(match)
+    return match?.change === null
       ? identity
       : { ...identity, ...(wish.computeInstances === undefined ? {} : { computeInstances: wish.computeInstances }) };
   });
@@ -158,14 +130,10 @@ export function planGpu(request: PlanRequest): PlanOutcome {
   const staying = new Set(matchedList.map((match) => match.existing));
   const leaving = existing.filter((instance) => !staying.has(instance));
   const coming = wanted.instances.filter((wish) => !matches.has(wish)).toSorted(largestFirst(geometry));
-  const changes = matchedList
-    .filter((match) => !isUnchanged(match))
-    .map((match) => ({
-      ...match,
-      removed: withoutPlaces(match.before, match.after),
-      added: withoutPlaces(match.after, match.before),
-      left: match.before.filter((item) => match.after.some((other) => place(other) === place(item))),
-    }));
+  const unchanged = matchedList.flatMap(({ existing, change }) => (change === null ? [existing] : []));
+  const changes = matchedList.flatMap(({ existing, profile, change }) =>
+    change === null ? [] : [{ existing, profile, ...change }],
+  );
 
   const held = [
     ...leaving.filter((instance) => instance.inUse),
@@ -176,16 +144,7 @@ export function planGpu(request: PlanRequest): PlanOutcome {
     modeChanges && (held.length > 0 || (wanted.migEnabled && request.wholeGpuInUse === true))
       ? [refuse({ rule: "mig-mode-in-use", instances: held.length })]
       : [];
-  const unreachable = [
-    ...changes.flatMap((change) => unreachableComputeInstances(change.profile, change.left, change.added)),
-    ...coming.flatMap((wish) => {
-      const profile = profileOf(geometry, wish.profileId);
-      return profile === undefined
-        ? []
-        : unreachableComputeInstances(profile, [], wantedComputeInstances(wish, profile));
-    }),
-  ];
-  const refusals = [...held, ...modeHeld, ...unreachable];
+  const refusals = [...held, ...modeHeld];
   if (refusals.length > 0) return { ok: false, refusals };
 
   const mode: readonly PlanStep[] = modeChanges
@@ -237,14 +196,15 @@ export function planGpu(request: PlanRequest): PlanOutcome {
     ...coming.flatMap((wish): readonly PlanStep[] => {
       const profile = profileOf(geometry, wish.profileId);
       if (profile === undefined) return [];
+      const inside = placedByDriver(profile, [], wantedComputeInstances(wish, profile));
       return [
         {
           kind: "create-instance",
           profileId: profile.id,
           profile: profile.name,
           placement: placementOf(wish),
-          computeInstances: wantedComputeInstances(wish, profile),
-          defaultComputeInstance: isFilled(profile, wantedComputeInstances(wish, profile)),
+          computeInstances: inside,
+          defaultComputeInstance: isFilled(profile, inside),
         },
       ];
     }),
@@ -253,7 +213,7 @@ export function planGpu(request: PlanRequest): PlanOutcome {
   const after: Layout = {
     migEnabled: wanted.migEnabled,
     instances: sortedByStart([
-      ...matchedList.filter(isUnchanged).map((match) => match.existing),
+      ...unchanged,
       ...changes.map((change) => ({
         ...change.existing,
         computeInstances: sortedByStart([...change.left, ...change.added]),
@@ -263,7 +223,8 @@ export function planGpu(request: PlanRequest): PlanOutcome {
         return {
           profileId: wish.profileId,
           start: wish.start,
-          computeInstances: profile === undefined ? [] : wantedComputeInstances(wish, profile),
+          computeInstances:
+            profile === undefined ? [] : placedByDriver(profile, [], wantedComputeInstances(wish, profile)),
         };
       }),
     ]),
@@ -278,7 +239,7 @@ export function planGpu(request: PlanRequest): PlanOutcome {
       before: current,
       after,
       steps,
-      kept: sortedByStart(matchedList.filter(isUnchanged).map((match) => match.existing)),
+      kept: sortedByStart(unchanged),
     },
   };
 }
