@@ -32,12 +32,6 @@ function build(language: Language): Format {
   const t = textIn(language);
   const unknown = t("common.unknown");
   const numbers = [0, 1, 2].map((digits) => new Intl.NumberFormat(language, { maximumFractionDigits: digits }));
-  const durations = new Map(
-    units.map(({ unit }) => [
-      unit,
-      new Intl.NumberFormat(language, { style: "unit", unit, unitDisplay: "short", maximumFractionDigits: 0 }),
-    ]),
-  );
   const time = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
   const dateTime = new Intl.DateTimeFormat(language, {
     month: "short",
@@ -47,7 +41,7 @@ function build(language: Language): Format {
     hourCycle: "h23",
   });
   const exact = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "long", hourCycle: "h23" });
-  const conjunction = new Intl.ListFormat(language, { type: "conjunction", style: "short" });
+  const conjunction = new Intl.ListFormat(language, { type: "conjunction", style: "long" });
 
   const number = (value: number, digits = 0): string => (numbers[digits] ?? numbers[2])?.format(value) ?? String(value);
   const known = (value: number | null, write: (value: number) => string): string =>
@@ -55,8 +49,8 @@ function build(language: Language): Format {
 
   const duration = (milliseconds: number): string => {
     const positive = Math.max(0, milliseconds);
-    const fitting = units.find(({ ms }) => positive >= ms) ?? units[3];
-    return durations.get(fitting.unit)?.format(Math.floor(positive / fitting.ms)) ?? "";
+    const { unit, ms } = units.find((candidate) => positive >= candidate.ms) ?? units[3];
+    return t(`time.${unit}`, { value: number(Math.floor(positive / ms)) });
   };
 
   return {

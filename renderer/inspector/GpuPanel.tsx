@@ -24,6 +24,7 @@ import {
 } from "./card-facts.ts";
 import { emptySince } from "./empty-since.ts";
 import { Facts } from "./Facts.tsx";
+import { InstanceSection } from "./InstanceSection.tsx";
 import styles from "./inspector.module.css";
 import { useNow } from "./now.ts";
 import { Processes } from "./Processes.tsx";
@@ -117,7 +118,15 @@ function Holders({ host, gpu }: { readonly host: HostView; readonly gpu: Gpu }) 
   );
 }
 
-function Strips({ host, facts }: { readonly host: HostView; readonly facts: GpuFacts }) {
+function Strips({
+  host,
+  facts,
+  selectedStart,
+}: {
+  readonly host: HostView;
+  readonly facts: GpuFacts;
+  readonly selectedStart: number | null;
+}) {
   const t = useText();
   const draft = useDraft((state) => state.history.present);
   const select = useSelection((state) => state.select);
@@ -140,6 +149,7 @@ function Strips({ host, facts }: { readonly host: HostView; readonly facts: GpuF
         slices={slices}
         cells={now}
         undivided={undivided}
+        selectedStart={selectedStart}
         onCell={(cell) => {
           if (cell.gpuInstanceId === null) return;
           select({ kind: "instance", hostId: host.id, gpuUuid: gpu.uuid, gpuInstanceId: cell.gpuInstanceId });
@@ -212,7 +222,16 @@ function Card({ host, gpu, facts }: { readonly host: HostView; readonly gpu: Gpu
   );
 }
 
-export function GpuPanel({ host, gpu }: { readonly host: HostView; readonly gpu: Gpu }) {
+export function GpuPanel({
+  host,
+  gpu,
+  instance,
+}: {
+  readonly host: HostView;
+  readonly gpu: Gpu;
+  /** The selected one of its instances. */
+  readonly instance: GpuInstance | null;
+}) {
   const t = useText();
   const facts = factsOf(host, gpu);
   const marked = useSelection((state) => state.markedGpus);
@@ -235,20 +254,24 @@ export function GpuPanel({ host, gpu }: { readonly host: HostView; readonly gpu:
         <p className="muted">{t("inspector.undivisible", { model: gpu.name })}</p>
       ) : (
         <>
-          <Strips host={host} facts={facts} />
+          <Strips host={host} facts={facts} selectedStart={instance?.placement.start ?? null} />
           <Palette facts={facts} />
           <Presets key={gpu.uuid} facts={facts} gpuUuids={many} />
         </>
       )}
-      <section className={styles.section}>
-        <h3>{t("inspector.holders")}</h3>
-        <Holders host={host} gpu={gpu} />
-      </section>
+      {instance === null ? (
+        <section className={styles.section}>
+          <h3>{t("inspector.holders")}</h3>
+          <Holders host={host} gpu={gpu} />
+        </section>
+      ) : (
+        <InstanceSection host={host} gpu={gpu} instance={instance} />
+      )}
       <section className={styles.section}>
         <h3>{t("inspector.card")}</h3>
         <Card host={host} gpu={gpu} facts={facts} />
       </section>
-      <Processes processes={gpu.processes} instances={gpu.instances} />
+      {instance === null ? <Processes processes={gpu.processes} instances={gpu.instances} /> : null}
     </>
   );
 }

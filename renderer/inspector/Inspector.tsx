@@ -7,7 +7,6 @@ import { gpuOf, useSnapshot } from "../stores/snapshot.ts";
 import { observeSnapshots } from "./empty-since.ts";
 import { GpuPanel } from "./GpuPanel.tsx";
 import { HostPanel } from "./HostPanel.tsx";
-import { InstancePanel } from "./InstancePanel.tsx";
 import styles from "./inspector.module.css";
 import { useNow } from "./now.ts";
 
@@ -33,12 +32,18 @@ function Selected() {
           {host.name}
         </button>
         <span aria-hidden="true">/</span>
-        {selected.kind === "instance" ? (
+        {instance !== undefined ? (
           <button type="button" onClick={() => select({ kind: "gpu", hostId: host.id, gpuUuid: gpu.uuid })}>
             GPU {gpu.index}
           </button>
         ) : (
           <span>GPU {gpu.index}</span>
+        )}
+        {instance === undefined ? null : (
+          <>
+            <span aria-hidden="true">/</span>
+            <span>{t("inspector.at", { profile: instance.profile, start: instance.placement.start })}</span>
+          </>
         )}
         {age === null ? null : (
           <span className={styles.age} title={host.asOf === null ? undefined : format.exact(host.asOf)}>
@@ -46,11 +51,7 @@ function Selected() {
           </span>
         )}
       </nav>
-      {instance === undefined ? (
-        <GpuPanel host={host} gpu={gpu} />
-      ) : (
-        <InstancePanel host={host} gpu={gpu} instance={instance} />
-      )}
+      <GpuPanel host={host} gpu={gpu} instance={instance ?? null} />
     </>
   );
 }

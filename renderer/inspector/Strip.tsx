@@ -68,13 +68,15 @@ export function Strip({
   slices,
   cells,
   undivided,
+  selectedStart,
   onCell,
 }: {
   readonly label: string;
   readonly slices: number;
   readonly cells: readonly StripCell[];
   readonly undivided: string | null;
-  readonly onCell?: (cell: StripCell) => void;
+  readonly selectedStart: number | null;
+  readonly onCell: (cell: StripCell) => void;
 }) {
   const t = useText();
   const format = useFormat();
@@ -92,7 +94,8 @@ export function Strip({
             className={styles.cell}
             title={cellTitle(t, format, cell)}
             aria-label={cellTitle(t, format, cell)}
-            onClick={() => onCell?.(cell)}
+            aria-pressed={cell.start === selectedStart}
+            onClick={() => onCell(cell)}
           >
             <CellFace cell={cell} slices={slices} />
           </button>
@@ -132,8 +135,8 @@ function DraftCell({
       element,
       getInitialData: () => ({ tessera: "instance", gpuUuid, start }),
       onDragStart: () => useDraft.getState().begin({ kind: "instance", gpuUuid, start, profile }),
-      // A drop has ended the drag before this is called.
-      onDrop: () => useDraft.getState().cancel(),
+      // This comes before the drop target's own onDrop: a drop that took place leaves nothing to cancel.
+      onDrop: () => setTimeout(() => useDraft.getState().cancel(), 0),
     });
   }, [gpuUuid, start, profile, locked]);
   return (

@@ -59,7 +59,8 @@ function Chip({
       element,
       getInitialData: () => ({ tessera: "profile", profileId: id }),
       onDragStart: () => useDraft.getState().begin({ kind: "profile", profileId: id, profile: name }),
-      onDrop: () => useDraft.getState().cancel(),
+      // This comes before the drop target's own onDrop: a drop that took place leaves nothing to cancel.
+      onDrop: () => setTimeout(() => useDraft.getState().cancel(), 0),
     });
   }, [id, name]);
   return (

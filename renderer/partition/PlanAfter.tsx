@@ -50,7 +50,7 @@ function Outlook({ gpus }: { readonly gpus: readonly PlannedGpu[] }) {
             ))}
       </dd>
       <dt>{t("plan.takes")}</dt>
-      <dd>{t("plan.takesAbout", { duration: format.duration(Math.max(1_000, estimateMs(gpus))) })}</dd>
+      <dd>{t("plan.takesAbout", { duration: format.duration(Math.ceil(estimateMs(gpus) / 1_000) * 1_000) })}</dd>
       {takenAt === null ? null : (
         <>
           <dt>{t("plan.undoTo")}</dt>

@@ -14,7 +14,7 @@ import styles from "./inspector.module.css";
 import { useNow } from "./now.ts";
 import { Processes } from "./Processes.tsx";
 
-export function InstancePanel({
+export function InstanceSection({
   host,
   gpu,
   instance,
@@ -42,7 +42,7 @@ export function InstancePanel({
       : t("inspector.emptySince", { duration: format.duration(now - empty) });
   return (
     <>
-      <h2 className={styles.title}>{t("inspector.instanceTitle", { profile: instance.profile, start })}</h2>
+      <h3 className={styles.instanceTitle}>{t("inspector.instanceTitle", { profile: instance.profile, start })}</h3>
       {facts === null ? null : held ? (
         <p className="muted">{t("instance.locked", { holder: users ?? t("rule.someone") })}</p>
       ) : (
