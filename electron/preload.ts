@@ -31,7 +31,8 @@ function become(next: State): void {
 
 // A second port means that the services were started anew: what was asked of the first gets no answer.
 ipcRenderer.on(portChannel, (event) => {
-  const given: PagePort | undefined = event.ports[0];
+  // The cast bridges two type worlds: with the DOM's types elsewhere in the program this is a DOM MessagePort.
+  const given = event.ports[0] as unknown as PagePort | undefined;
   if (given === undefined) return;
   if (port !== null) {
     port.close();
