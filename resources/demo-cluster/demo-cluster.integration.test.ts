@@ -3,6 +3,7 @@ import ssh2, { type Client, type ClientChannel } from "ssh2";
 import { afterEach, describe, expect, it } from "vitest";
 import { createMessageConnection, StreamMessageReader, StreamMessageWriter } from "vscode-jsonrpc/node";
 import { protocolVersion } from "../../shared/protocol/contract.ts";
+import { newKeyPair } from "./cluster/keys.ts";
 import { type DemoCluster, type DemoHost, startDemoCluster } from "./index.ts";
 
 let cluster: DemoCluster | null = null;
@@ -82,8 +83,8 @@ describe("the demo cluster", () => {
 
   it("lets in the key of its own start and no other", async () => {
     const demo = await start(1);
-    const other = ssh2.utils.generateKeyPairSync("ed25519");
-    await expect(connect(demo, first(demo), other.private)).rejects.toThrow(/authentication/i);
+    const other = newKeyPair();
+    await expect(connect(demo, first(demo), other.privateKey)).rejects.toThrow(/authentication/i);
   });
 
   it("has no shell", async () => {

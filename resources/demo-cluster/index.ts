@@ -1,8 +1,8 @@
 /** The demo cluster: simulated hosts inside the app, reached over SSH as real ones are. Only the hardware is simulated. */
-import ssh2 from "ssh2";
 import type { Fault } from "./bin/faults.ts";
 import { type ClusterSummary, describeCluster, summaryOf } from "./cluster/describe.ts";
 import { HostServer } from "./cluster/host-server.ts";
+import { newKeyPair } from "./cluster/keys.ts";
 import { ClusterLife } from "./cluster/life.ts";
 import type { SimulatedMachine } from "./driver/machine.ts";
 
@@ -75,13 +75,13 @@ export function demoSummary(hostCount = 24, seed = defaultDemoSeed): ClusterSumm
 export async function startDemoCluster(options: DemoClusterOptions = {}): Promise<DemoCluster> {
   const seed = options.seed ?? defaultDemoSeed;
   const cluster = describeCluster(options.hostCount ?? 24, seed);
-  const login = ssh2.utils.generateKeyPairSync("ed25519");
+  const login = newKeyPair();
   const scale = options.durationScale ?? 1;
   const servers = cluster.hosts.map(
     (host) =>
       new HostServer(host, {
         user,
-        authorizedKey: login.public,
+        authorizedKey: login.publicKey,
         caller: { uid: 1000, user },
         delayMs: (argv, durationMs) => (isChange(argv) ? durationMs * scale : 0),
       }),
@@ -99,7 +99,7 @@ export async function startDemoCluster(options: DemoClusterOptions = {}): Promis
       user,
       hostKey: server.hostKey,
     })),
-    privateKey: login.private,
+    privateKey: login.privateKey,
     summary: () => summaryOf(cluster),
     control: (name) => {
       const server = servers.find((candidate) => candidate.described.name === name);

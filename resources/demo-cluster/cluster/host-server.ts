@@ -10,6 +10,7 @@ import { FaultPlan } from "../bin/faults.ts";
 import { MemoryFiles } from "../system/memory-files.ts";
 import { SimulatedSystem } from "../system/simulated-system.ts";
 import type { DescribedHost } from "./describe.ts";
+import { newKeyPair } from "./keys.ts";
 
 /** As the console's script prints it before standard output belongs to the protocol. */
 const serveMarker = /\becho (tessera-host:serve)\b/;
@@ -38,15 +39,15 @@ export class HostServer {
   #refusing = false;
   #hanging = false;
   #changing = 0;
-  #changedAtMs = 0;
+  #changedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(described: DescribedHost, options: HostServerOptions) {
     this.described = described;
     this.#options = options;
     this.files = new MemoryFiles(described.machine);
-    const key = ssh2.utils.generateKeyPairSync("ed25519");
-    this.hostKey = key.public.trim();
-    const server = new ssh2.Server({ hostKeys: [key.private] }, (client) => this.#welcome(client));
+    const key = newKeyPair();
+    this.hostKey = key.publicKey;
+    const server = new ssh2.Server({ hostKeys: [key.privateKey] }, (client) => this.#welcome(client));
     this.#listener = createServer({ noDelay: true }, (socket) => {
       if (this.#refusing) {
         socket.destroy();

@@ -14,7 +14,7 @@ import {
   inventorySchema,
   type TopologyLink,
 } from "../../../shared/protocol/inventory.ts";
-import { deviceMemory } from "../driver/facts.ts";
+import { deviceMemory } from "../driver/device-facts.ts";
 import type { SimulatedMachine } from "../driver/machine.ts";
 import { computeProfileById } from "../driver/placement.ts";
 import type { SimulatedGpuInstance, SimulatedProcess } from "../driver/state.ts";

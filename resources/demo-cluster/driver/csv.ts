@@ -1,6 +1,6 @@
 /** `--query-gpu` and `--query-compute-apps`: comma separated values. */
 import { type Answer, EarlyEnd } from "./answer.ts";
-import { utilisationOf } from "./facts.ts";
+import { utilisationOf } from "./device-facts.ts";
 import type { SimulatedMachine } from "./machine.ts";
 
 /** A column: the unit stands in the heading and after each value. `null` is `[N/A]`. */

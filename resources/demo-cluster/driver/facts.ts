@@ -2,100 +2,10 @@
  * Everything `nvidia-smi -q` says about one GPU, as one tree that is written out twice: as text and as XML.
  * The two differ in a few places, so a node may carry a label, a tag, or both.
  */
-import type { MigDevice, SimulatedMachine } from "./machine.ts";
-import { computeProfileById } from "./placement.ts";
-
-export interface Fact {
-  readonly label: string | null;
-  readonly tag: string | null;
-  readonly value?: string;
-  readonly children?: readonly Fact[];
-  /** The word after `-d` that selects it. */
-  readonly display?: string;
-}
-
-const fact = (label: string | null, tag: string | null, value: string | number): Fact => ({
-  label,
-  tag,
-  value: String(value),
-});
-const group = (label: string | null, tag: string | null, children: readonly Fact[], display?: string): Fact => ({
-  label,
-  tag,
-  children,
-  ...(display === undefined ? {} : { display }),
-});
-const unknown = (label: string, tag: string): Fact => fact(label, tag, "N/A");
-
-/** Memory that an empty MIG device reports as used. */
-export const deviceOverheadMiB = 13;
-const deviceBar1MiB = 16383;
-
-export function deviceMemory(machine: SimulatedMachine, index: number, device: MigDevice) {
-  const totalMiB = device.profile.memoryMiB ?? 0;
-  const held = machine.processesOf(index, device.instance.id);
-  const usedMiB = held.reduce((sum, process) => sum + (process.gpu?.usedMemoryMiB ?? 0), deviceOverheadMiB);
-  return { totalMiB, usedMiB: Math.min(usedMiB, totalMiB), bar1MiB: deviceBar1MiB };
-}
-
-/** Multiprocessors of a MIG device and the engines it shares with the rest of its GPU instance. */
-export function deviceEngines(device: MigDevice) {
-  const own = computeProfileById(device.profile, device.computeInstance.profileId);
-  const { engines } = device.profile;
-  return {
-    multiprocessors: own.multiprocessors ?? 0,
-    copy: engines.copy ?? 0,
-    encoder: engines.encoder ?? 0,
-    decoder: engines.decoder ?? 0,
-    opticalFlow: engines.opticalFlow ?? 0,
-    jpeg: engines.jpeg ?? 0,
-  };
-}
-
-function memoryFacts(totalMiB: number, usedMiB: number, reservedMiB: number | null): Fact[] {
-  return [
-    fact("Total", "total", `${totalMiB} MiB`),
-    ...(reservedMiB === null ? [] : [fact("Reserved", "reserved", `${reservedMiB} MiB`)]),
-    fact("Used", "used", `${usedMiB} MiB`),
-    fact("Free", "free", `${totalMiB - usedMiB - (reservedMiB ?? 0)} MiB`),
-  ];
-}
-
-function migDevice(machine: SimulatedMachine, index: number, device: MigDevice): Fact {
-  const engines = deviceEngines(device);
-  const memory = deviceMemory(machine, index, device);
-  return group("MIG Device", "mig_device", [
-    fact("Index", "index", device.index),
-    fact("GPU Instance ID", "gpu_instance_id", device.instance.id),
-    fact("Compute Instance ID", "compute_instance_id", device.computeInstance.id),
-    group("Device Attributes", "device_attributes", [
-      group("Shared", "shared", [
-        fact("Multiprocessor count", "multiprocessor_count", engines.multiprocessors),
-        fact("Copy Engine count", "copy_engine_count", engines.copy),
-        fact("Encoder count", "encoder_count", engines.encoder),
-        fact("Decoder count", "decoder_count", engines.decoder),
-        fact("OFA count", "ofa_count", engines.opticalFlow),
-        fact("JPG count", "jpg_count", engines.jpeg),
-      ]),
-    ]),
-    group(
-      "ECC Errors",
-      "ecc_error_count",
-      [group("Volatile", "volatile_count", [fact("SRAM Uncorrectable", "sram_uncorrectable", 0)])],
-      "ECC",
-    ),
-    group("FB Memory Usage", "fb_memory_usage", memoryFacts(memory.totalMiB, memory.usedMiB, 0)),
-    group("BAR1 Memory", "bar1_memory_usage", memoryFacts(memory.bar1MiB, 0, null)),
-  ]);
-}
-
-/** What the driver gives for utilisation: nothing while the GPU is divided. */
-export function utilisationOf(machine: SimulatedMachine, index: number): { gpu: string; memory: string } {
-  const gpu = machine.gpu(index);
-  if (!gpu.migEnabled) return { gpu: `${gpu.utilisationPercent}`, memory: `${gpu.memoryUtilisationPercent}` };
-  const value = machine.state.zeroUtilisationUnderMig ? "0" : "N/A";
-  return { gpu: value, memory: value };
-}
+import { memoryFacts, migDevice, utilisationOf } from "./device-facts.ts";
+import { type Fact, fact, group, unknown } from "./fact.ts";
+import type { SimulatedMachine } from "./machine.ts";
+import { processFacts } from "./process-facts.ts";
 
 const percent = (value: string): string => (value === "N/A" ? value : `${value} %`);
 
@@ -443,38 +353,4 @@ function clockReasons(idle: boolean): Fact[] {
     reason("SW Thermal Slowdown", "sw_thermal_slowdown"),
     reason("Display Clock Setting", "display_clocks_setting"),
   ];
-}
-
-function processFacts(machine: SimulatedMachine, index: number): Fact[] {
-  const processes = machine.processesOf(index);
-  const id = (value: number | null | undefined): string => (value === null || value === undefined ? "N/A" : `${value}`);
-  const xml = group(
-    null,
-    "processes",
-    processes.map((process) =>
-      group(null, "process_info", [
-        fact(null, "gpu_instance_id", id(process.gpu?.gpuInstanceId)),
-        fact(null, "compute_instance_id", id(process.gpu?.computeInstanceId)),
-        fact(null, "pid", process.pid),
-        fact(null, "type", "C"),
-        fact(null, "process_name", process.command[0] ?? ""),
-        fact(null, "used_memory", `${process.gpu?.usedMemoryMiB ?? 0} MiB`),
-      ]),
-    ),
-  );
-  if (processes.length === 0) return [{ ...fact("Processes", null, "None"), display: "PIDS" }, xml];
-  const text = group(
-    "Processes",
-    null,
-    processes.flatMap((process) => [
-      fact("GPU instance ID", null, id(process.gpu?.gpuInstanceId)),
-      fact("Compute instance ID", null, id(process.gpu?.computeInstanceId)),
-      fact("Process ID", null, process.pid),
-      fact("    Type", null, "C"),
-      fact("    Name", null, process.command[0] ?? ""),
-      fact("    Used GPU Memory", null, `${process.gpu?.usedMemoryMiB ?? 0} MiB`),
-    ]),
-    "PIDS",
-  );
-  return [text, xml];
 }

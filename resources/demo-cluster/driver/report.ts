@@ -1,6 +1,7 @@
 /** `nvidia-smi -q`, as text and as XML. */
 import { EarlyEnd } from "./answer.ts";
-import { type Fact, factsOf } from "./facts.ts";
+import type { Fact } from "./fact.ts";
+import { factsOf } from "./facts.ts";
 import type { SimulatedMachine } from "./machine.ts";
 
 const days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];

@@ -1,5 +1,5 @@
 /** The table that `nvidia-smi` prints without arguments. */
-import { deviceEngines, deviceMemory, utilisationOf } from "./facts.ts";
+import { deviceEngines, deviceMemory, utilisationOf } from "./device-facts.ts";
 import type { SimulatedMachine } from "./machine.ts";
 import { timestamp } from "./report.ts";
 
