@@ -139,6 +139,14 @@ describe("mergeGeometry", () => {
     expect(isRefusal(layout) ? layout : checkLayout(geometry, layout)).toEqual([]);
   });
 
+  it("forbids nothing because a listing was cut", () => {
+    const spoken = spokenBy(tableOf("NVIDIA H100 80GB HBM3")).filter(({ id }) => [19, 20, 14].includes(id));
+    const geometry = mergeGeometry(null, { name: "NVIDIA X1000", profiles: spoken });
+    expect(geometry?.computeSlices).toBe(7);
+    const layout = geometry === null ? null : placeProfiles(geometry, [], [14, 14, 14, 20]);
+    expect(layout !== null && isRefusal(layout)).toBe(false);
+  });
+
   it("places nothing where the driver gave no placements and the table has none", () => {
     const geometry = mergeGeometry(null, { name: "NVIDIA X1000", profiles: [{ id: 8, name: "MIG 1g.50gb" }] });
     expect(geometry === null ? null : legalStarts(geometry, { migEnabled: true, instances: [] }, 8)).toEqual([]);

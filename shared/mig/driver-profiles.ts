@@ -162,8 +162,12 @@ export function mergeGeometry(table: GpuGeometry | null, driver: DriverGeometry)
   const ends = profiles.flatMap((profile) => profile.starts.map((start) => start + profile.memorySlices));
   return {
     key: table?.key ?? driver.name,
-    memorySlices: Math.max(0, ...ends),
-    computeSlices: Math.max(0, ...profiles.map((profile) => profile.computeSlices)),
+    memorySlices: Math.max(table?.memorySlices ?? 0, ...ends),
+    // A listing that was cut may lack the profile that takes the whole GPU; as many 1g as there can be take it as well.
+    computeSlices: Math.max(
+      table?.computeSlices ?? 0,
+      ...profiles.map((profile) => profile.computeSlices * Math.max(1, profile.maxInstances)),
+    ),
     source: table === null ? "driver" : "driver-and-table",
     profiles,
   };

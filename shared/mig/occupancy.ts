@@ -18,10 +18,12 @@ const indexes = new WeakMap<GpuGeometry, GeometryIndex>();
 
 /**
  * The media engines of the whole GPU are those of the profiles that take all of it. Where no listing shows
- * them the number is infinite: the rule then cannot forbid anything, and the driver decides.
+ * them, or it was cut before them, the number is infinite: the rule then cannot forbid anything, and the driver decides.
  */
 function engineTotal(geometry: GpuGeometry, kind: MediaEngineKind): number {
-  const whole = geometry.profiles.filter((profile) => profile.computeSlices === geometry.computeSlices);
+  const whole = geometry.profiles.filter(
+    (profile) => profile.computeSlices === geometry.computeSlices && profile.memorySlices === geometry.memorySlices,
+  );
   const amounts = whole.map((profile) => profile.engines[kind] ?? Number.POSITIVE_INFINITY);
   return amounts.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...amounts);
 }
