@@ -4,7 +4,9 @@ import { IconButton } from "../design/controls.tsx";
 import { FitIcon, MinusIcon, PlusIcon } from "../design/icons.tsx";
 import { useText } from "../i18n/index.ts";
 import { useSelection } from "../stores/selection.ts";
+import { useSnapshot } from "../stores/snapshot.ts";
 import { BoardLegend } from "./BoardLegend.tsx";
+import { BoardNotice } from "./BoardNotice.tsx";
 import { BoardTooltip } from "./BoardTooltip.tsx";
 import { BoardTree } from "./BoardTree.tsx";
 import { makeDraggable, sourceAt } from "./drag.ts";
@@ -19,6 +21,7 @@ export function Board() {
   const canvas = useRef<HTMLCanvasElement>(null);
   const frame = useRef<HTMLDivElement>(null);
   const [engine, setEngine] = useState<Engine | null>(null);
+  const hasHosts = useSnapshot((state) => state.hostIds.length > 0);
   const activeId = useBoardView((state) => (state.focus === null ? undefined : "board-focus"));
 
   useEffect(() => {
@@ -61,7 +64,8 @@ export function Board() {
       <p id="board-hint" className="visually-hidden">
         {text("board.hint")}
       </p>
-      {engine === null ? null : (
+      <BoardNotice />
+      {engine === null || !hasHosts ? null : (
         <>
           <BoardTooltip board={engine} />
           <BoardLegend board={engine} />

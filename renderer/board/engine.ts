@@ -42,13 +42,14 @@ export interface Board {
 const paintBudgetMs = 6;
 const zoomSettleMs = 110;
 const glideMs = 120;
+const footPx = 40;
 
 export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement): Board {
   const context = canvas.getContext("2d", { alpha: false });
   if (context === null) throw new Error("no canvas 2D");
   let view: Size = { width: frameElement.clientWidth || 1, height: frameElement.clientHeight || 1 };
   let ratio = window.devicePixelRatio || 1;
-  const scene = createLiveScene(useTheme.getState().theme, view.width, view.height);
+  const scene = createLiveScene(useTheme.getState().theme, view.width, view.height - footPx);
   const tiles = createTiles();
   const targets = createDragTargets();
   let camera: Camera = { x: 0, y: 0, zoom: 1 };
@@ -63,8 +64,10 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
   const stop: (() => void)[] = [];
 
   const world = (): Size => ({ width: scene.layout.width, height: scene.layout.height });
+  /** The foot of the board belongs to the legend. */
+  const room = (): Size => ({ width: view.width, height: Math.max(1, view.height - footPx) });
   const refit = () => {
-    camera = fitCamera(world(), view, metrics.maxFitZoom);
+    camera = fitCamera(world(), room(), metrics.maxFitZoom);
   };
 
   const ask = () => {
@@ -111,7 +114,7 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
     };
     const visible = hostsIn(scene.layout, camera.x, camera.y, view.width / camera.zoom, view.height / camera.zoom);
     const { selected, markedGpus } = useSelection.getState();
-    const { drag, wantedByGpu } = useDraft.getState();
+    const { drag, aim, wantedByGpu } = useDraft.getState();
     const boardView = useBoardView.getState();
     targets.beginFrame();
     const hit = drag === null || dragPoint === null ? null : hitAt(dragPoint.x, dragPoint.y);
@@ -123,7 +126,9 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
       hover: boardView.hover?.hit ?? null,
       wanted: wantedByGpu,
       drag:
-        drag === null ? null : { targets: targets.of, label: drag.profile, over: hit === null ? null : overOf(hit) },
+        drag === null
+          ? null
+          : { targets: targets.of, label: drag.profile, aim, over: hit === null ? null : overOf(hit) },
     });
     if (targets.unfinished) ask();
     if (boardView.zoom !== camera.zoom) useBoardView.setState({ zoom: camera.zoom });
@@ -147,7 +152,7 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
   const moveTo = (next: Camera, zooms: boolean) => {
     glide = null;
     fitted = false;
-    camera = clamp(next, world(), view, metrics.maxFitZoom);
+    camera = clamp(next, world(), room(), metrics.maxFitZoom);
     if (zooms) zoomUnderWay();
     moved();
     ask();
@@ -164,7 +169,7 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
     movedTimer = window.setTimeout(() => useBoardView.setState((state) => ({ moved: state.moved + 1 })), 120);
   };
   const glideTo = (next: Camera) => {
-    const to = clamp(next, world(), view, metrics.maxFitZoom);
+    const to = clamp(next, world(), room(), metrics.maxFitZoom);
     if (window.matchMedia("(prefers-reduced-motion: reduce)").matches) camera = to;
     else {
       glide = { from: camera, to, startedAt: performance.now() };
@@ -197,7 +202,7 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
       tiles.invalidate();
       paintAll = true;
     } else tiles.invalidateHosts(scene, change.hosts);
-    if (change.arranged) camera = clamp(camera, world(), view, metrics.maxFitZoom);
+    if (change.arranged) camera = clamp(camera, world(), room(), metrics.maxFitZoom);
     if (change.everything || change.hosts.length > 0) ask();
     if (change.arranged) moved();
   };
@@ -214,11 +219,11 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
     view = next;
     ratio = nextRatio;
     if (windowChanged) {
-      scene.arrange(view.width, view.height);
+      scene.arrange(view.width, view.height - footPx);
       tiles.invalidate();
     }
     if (fitted) refit();
-    else camera = clamp(camera, world(), view, metrics.maxFitZoom);
+    else camera = clamp(camera, world(), room(), metrics.maxFitZoom);
     paintAll = true;
     moved();
     ask();
@@ -277,7 +282,7 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
     },
     fit: () => {
       fitted = true;
-      glideTo(fitCamera(world(), view, metrics.maxFitZoom));
+      glideTo(fitCamera(world(), room(), metrics.maxFitZoom));
     },
     reveal: (focus, readable) => {
       const before = glide?.to ?? camera;
@@ -291,7 +296,7 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
           x: box.x + box.width / 2 - view.width / 2,
           y: box.y + box.height / 2 - view.height / 2,
         };
-      } else next = reveal(before, box, view);
+      } else next = reveal(before, box, room());
       if (next.x === before.x && next.y === before.y && next.zoom === before.zoom) return;
       fitted = false;
       glideTo(next);

@@ -27,15 +27,6 @@ export function moveFocus(board: Board, focus: Focus): void {
   const selection = useSelection.getState();
   // Marks outlive walking, so that several GPUs can be marked one after another.
   if (selection.markedGpus.size === 0) selection.select(selectionAt(board, focus));
-  aim(board, focus);
-}
-
-/** With something picked up by keyboard, the focus is where it would be dropped. */
-function aim(board: Board, focus: Focus): void {
-  const draft = useDraft.getState();
-  if (draft.drag === null || focus.gpu === null) return;
-  const box = board.boxOf(focus);
-  if (box !== null) board.setDragPoint({ x: box.x + box.width / 2, y: box.y + box.height / 2 });
 }
 
 /** Answers whether the key was the board's. */
@@ -47,7 +38,6 @@ export function handleBoardKey(
   const focus = focusOf(board);
   if (focus === null) return false;
   const { scene } = board;
-  const draft = useDraft.getState();
   const direction = directions[event.key];
   if (direction !== undefined) {
     // The first arrow only shows where one is.
@@ -58,17 +48,6 @@ export function handleBoardKey(
   const uuid = focus.gpu === null ? null : scene.gpuUuid(focus.hostIndex, focus.gpu);
   switch (event.key) {
     case "Enter": {
-      if (draft.drag !== null && uuid !== null) {
-        const target =
-          focus.slice === null
-            ? draft.targetsOf(uuid).find((candidate) => candidate.legal)
-            : draft.targetAt(uuid, focus.slice);
-        if (target?.legal === true) {
-          draft.drop(uuid, target.start);
-          board.setDragPoint(null);
-        }
-        return true;
-      }
       const below = descend(scene.cells, focus);
       if (below !== null) moveFocus(board, below);
       else go("host", scene.layout.hostIds[focus.hostIndex] ?? null);
@@ -79,11 +58,6 @@ export function handleBoardKey(
       go("host", scene.layout.hostIds[focus.hostIndex] ?? null);
       return true;
     case "Escape": {
-      if (draft.drag !== null) {
-        draft.cancel();
-        board.setDragPoint(null);
-        return true;
-      }
       if (useSelection.getState().markedGpus.size > 0) {
         useSelection.getState().clearMarks();
         return true;
@@ -101,7 +75,7 @@ export function handleBoardKey(
     case "Backspace": {
       const source = sourceAt(board, focus);
       if (source?.kind !== "instance") return false;
-      draft.remove(source.gpuUuid, source.start);
+      useDraft.getState().remove(source.gpuUuid, source.start);
       return true;
     }
     case "Home":

@@ -1,14 +1,14 @@
 /** Keeps the scene in step with the stores, host by host: what did not change is neither computed nor painted again. */
 import type { HostView } from "../../shared/api/snapshot.ts";
 import type { Theme } from "../app/theme.ts";
-import { t } from "../i18n/index.ts";
+import { type Language, t, useLanguageStore } from "../i18n/index.ts";
 import { profiles, tenants, useColouring } from "../stores/colouring.ts";
 import { useFilter } from "../stores/filter.ts";
 import { useSnapshot } from "../stores/snapshot.ts";
 import { matchesOf } from "../topology/search.ts";
 import { cachedCells, type HostCells, holderName } from "./cells.ts";
 import { inksFor } from "./ink.ts";
-import { type BoardLayout, type LayoutHost, layoutBoard } from "./layout.ts";
+import { type BoardLayout, type LayoutHost, layoutBoard, type RackBox } from "./layout.ts";
 import { type BoardPalette, paletteOf } from "./palette.ts";
 import type { HostMatch, Scene } from "./scene.ts";
 import { lookOf, modelLine, type StateLook, type Tone, troubleOf } from "./state.ts";
@@ -82,6 +82,10 @@ function meetTenants(hosts: Iterable<HostView>): void {
   for (const name of [...names].sort()) tenants.idOf(name);
 }
 
+function summaryOf(rack: RackBox): string {
+  return `${t("common.hosts", { count: rack.to - rack.from })}, ${t("common.gpus", { count: rack.gpuCount })}`;
+}
+
 export function createLiveScene(theme: Theme, viewWidth: number, viewHeight: number): LiveScene {
   const entries = new Map<string, HostEntry>();
   let ordered: (HostEntry | undefined)[] = [];
@@ -94,6 +98,11 @@ export function createLiveScene(theme: Theme, viewWidth: number, viewHeight: num
   let query = useFilter.getState().query;
   let hostsBefore: ReadonlyMap<string, HostView> | null = null;
   let currentTheme = theme;
+  let summaries: { layout: BoardLayout | null; language: Language | null; texts: readonly string[] } = {
+    layout: null,
+    language: null,
+    texts: [],
+  };
 
   const shapeNow = (): readonly LayoutHost[] => {
     const { hostIds, hosts } = useSnapshot.getState();
@@ -147,9 +156,11 @@ export function createLiveScene(theme: Theme, viewWidth: number, viewHeight: num
     },
     gpuUuid: (hostIndex, gpu) => ordered[hostIndex]?.host.inventory?.gpus[gpu]?.uuid ?? null,
     rackSummary: (at) => {
-      const rack = layout.racks[at];
-      if (rack === undefined) return "";
-      return `${t("common.hosts", { count: rack.to - rack.from })}, ${t("common.gpus", { count: rack.gpuCount })}`;
+      const { language } = useLanguageStore.getState();
+      if (summaries.layout !== layout || summaries.language !== language) {
+        summaries = { layout, language, texts: layout.racks.map(summaryOf) };
+      }
+      return summaries.texts[at] ?? "";
     },
     update: () => {
       const { hosts } = useSnapshot.getState();

@@ -1,11 +1,12 @@
 /** What lies over the tiles and moves with every pointer event: rings, drafts, targets of a drag. */
 import type { Layout } from "../../shared/mig/types.ts";
-import type { DropTarget } from "../partition/draft.ts";
+import type { Aim, DropTarget } from "../partition/draft.ts";
 import type { Selection } from "../stores/selection.ts";
 import { cellAt, type Hit } from "./hit.ts";
 import { compactZoom, stripBox } from "./layout.ts";
 import type { LiveScene } from "./live-scene.ts";
-import { deviceX, deviceY, type Frame, fitted } from "./paint-card.ts";
+import { deviceX, deviceY, type Frame } from "./paint-card.ts";
+import { fitted, fontOf } from "./text.ts";
 import type { Focus } from "./walk.ts";
 
 export interface Overlay {
@@ -23,6 +24,8 @@ export interface DragOverlay {
   /** Everything the drag could do on a GPU; null while not computed yet. */
   targets(gpuUuid: string): readonly DropTarget[] | null;
   readonly over: { readonly hit: Hit; readonly target: DropTarget } | null;
+  /** Where the keyboard aims. */
+  readonly aim: Aim | null;
   readonly label: string;
 }
 
@@ -83,6 +86,7 @@ export function paintOverlay(frame: Frame, scene: LiveScene, overlay: Overlay): 
   if (overlay.drag !== null && zoom >= compactZoom * 0.6) paintTargets(frame, scene, overlay, overlay.drag);
   if (overlay.wanted.size > 0) paintDrafts(frame, scene, overlay);
   if (overlay.drag?.over != null) paintDrop(frame, scene, overlay.drag, overlay.drag.over);
+  if (overlay.drag?.aim != null) paintAim(frame, scene, overlay, overlay.drag, overlay.drag.aim);
   paintRings(frame, scene, overlay);
 }
 
@@ -218,11 +222,12 @@ function paintDrafts(frame: Frame, scene: LiveScene, overlay: Overlay): void {
         ctx.fillRect(area.x, area.y, area.width, area.height);
         dashed(frame, area, palette.accent, 1.5);
         if (profile !== undefined && area.height >= 13 * ratio) {
-          ctx.font = `600 ${10 * ratio}px ${palette.fontFamily}`;
+          const font = fontOf(600, 10 * ratio, palette.fontFamily);
+          ctx.font = font.css;
           ctx.fillStyle = palette.accent;
           ctx.textAlign = "left";
           ctx.textBaseline = "middle";
-          const text = fitted(ctx, profile.name, area.width - 6 * ratio);
+          const text = fitted(ctx, font, profile.name, area.width - 6 * ratio);
           if (text !== "") ctx.fillText(text, area.x + 4 * ratio, area.y + area.height / 2 + ratio / 2);
         }
       }
@@ -262,10 +267,21 @@ function paintDrop(
   ctx.fillRect(area.x, area.y, area.width, area.height);
   dashed(frame, area, palette.accent, 2);
   if (area.height < 12 * ratio) return;
-  ctx.font = `600 ${10 * ratio}px ${palette.fontFamily}`;
+  const font = fontOf(600, 10 * ratio, palette.fontFamily);
+  ctx.font = font.css;
   ctx.fillStyle = palette.accent;
   ctx.textAlign = "left";
   ctx.textBaseline = "middle";
-  const text = fitted(ctx, drag.label, area.width - 8 * ratio);
+  const text = fitted(ctx, font, drag.label, area.width - 8 * ratio);
   if (text !== "") ctx.fillText(text, area.x + 4 * ratio, area.y + area.height / 2 + ratio / 2);
+}
+
+function paintAim(frame: Frame, scene: LiveScene, overlay: Overlay, drag: DragOverlay, aim: Aim): void {
+  for (const hostIndex of overlay.visible) {
+    const gpu = (scene.host(hostIndex)?.inventory?.gpus ?? []).findIndex(({ uuid }) => uuid === aim.gpuUuid);
+    if (gpu < 0) continue;
+    const target: DropTarget = { legal: true, start: aim.start, size: aim.size };
+    paintDrop(frame, scene, drag, { hit: { hostIndex, gpu, slice: aim.start }, target });
+    return;
+  }
 }

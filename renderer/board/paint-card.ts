@@ -3,8 +3,7 @@ import { gpuBroken, gpuDivided, type HostCells, unknown } from "./cells.ts";
 import { metrics, stripBox } from "./layout.ts";
 import type { Shade } from "./palette.ts";
 import { type Scene, shadeFor, toneColour } from "./scene.ts";
-
-export type Context = OffscreenCanvasRenderingContext2D | CanvasRenderingContext2D;
+import { type Context, fitted, fontOf, widthOf } from "./text.ts";
 
 /** World to device pixels of the thing drawn on. Rounded against the world's origin, so that tiles meet without seams. */
 export interface Frame {
@@ -29,27 +28,7 @@ export function deviceY(frame: Frame, world: number): number {
 /** Type follows the zoom within legible bounds. */
 export function fontPx(frame: Frame, size: number): number {
   const zoom = frame.scale / frame.ratio;
-  return Math.max(9, Math.min(size * 1.25, size * zoom)) * frame.ratio;
-}
-
-const widths = new Map<string, number>();
-
-function widthOf(ctx: Context, text: string): number {
-  const key = `${ctx.font}|${text}`;
-  const known = widths.get(key);
-  if (known !== undefined) return known;
-  if (widths.size > 20_000) widths.clear();
-  const width = ctx.measureText(text).width;
-  widths.set(key, width);
-  return width;
-}
-
-/** The text, or its beginning with an ellipsis where it is too wide; empty where not even that fits. */
-export function fitted(ctx: Context, text: string, width: number): string {
-  if (widthOf(ctx, text) <= width) return text;
-  let keep = text.length - 1;
-  while (keep > 2 && widthOf(ctx, `${text.slice(0, keep)}…`) > width) keep -= 1;
-  return keep > 2 ? `${text.slice(0, keep).trimEnd()}…` : "";
+  return Math.max(9, Math.min(size * 1.1, size * zoom)) * frame.ratio;
 }
 
 export function paintCard(frame: Frame, scene: Scene, index: number): void {
@@ -105,22 +84,23 @@ function paintHead(frame: Frame, scene: Scene, index: number, shade: Shade, x: n
   ctx.textAlign = "left";
   const label = scene.label(index);
   let right = x + width - padding;
-  ctx.font = `${fontPx(frame, 11.5)}px ${frame.fontFamily}`;
+  const small = fontOf(400, fontPx(frame, 11.5), frame.fontFamily);
+  ctx.font = small.css;
   if (label !== null) {
-    const text = fitted(ctx, label.label, width * 0.62);
-    right -= widthOf(ctx, text);
+    const text = fitted(ctx, small, label.label, width * 0.62);
+    right -= widthOf(ctx, small, text);
     ctx.fillStyle = toneColour(shade, label.tone);
     ctx.fillText(text, right, baseline);
     right -= 10 * ratio;
   }
-  const muted = ctx.font;
-  ctx.font = `600 ${size}px ${frame.fontFamily}`;
-  const name = fitted(ctx, host.name, right - x - padding);
+  const bold = fontOf(600, size, frame.fontFamily);
+  ctx.font = bold.css;
+  const name = fitted(ctx, bold, host.name, right - x - padding);
   ctx.fillStyle = shade.css.text;
   ctx.fillText(name, x + padding, baseline);
-  const after = x + padding + widthOf(ctx, name) + Math.max(6 * ratio, 10 * scale);
-  ctx.font = muted;
-  const model = fitted(ctx, scene.model(index), right - after);
+  const after = x + padding + widthOf(ctx, bold, name) + Math.max(6 * ratio, 10 * scale);
+  ctx.font = small.css;
+  const model = fitted(ctx, small, scene.model(index), right - after);
   if (model === "") return;
   ctx.fillStyle = shade.css.muted;
   ctx.fillText(model, after, baseline);
@@ -248,9 +228,10 @@ function paintCellText(
   const zoom = frame.scale / frame.ratio;
   if (height < 13 * frame.ratio || width < 14 * frame.ratio || (!scene.letters && zoom < 1.6)) return;
   const { ctx } = frame;
-  ctx.font = `600 ${Math.min(12, Math.max(9, height / frame.ratio - 8)) * frame.ratio}px ${frame.fontFamily}`;
+  const font = fontOf(600, Math.min(12, Math.max(9, height / frame.ratio - 8)) * frame.ratio, frame.fontFamily);
+  ctx.font = font.css;
   const whole = scene.cellText(index, cell);
-  let text = fitted(ctx, whole, width - 6 * frame.ratio);
+  let text = fitted(ctx, font, whole, width - 6 * frame.ratio);
   if (text === "" && scene.letters) text = whole.slice(0, 2);
   if (text === "") return;
   const held = cells.cellTenant[cell] !== 0;
@@ -299,13 +280,16 @@ export function paintRackHead(frame: Frame, scene: Scene, rackIndex: number, sum
   const middle = deviceY(frame, rack.y + scene.layout.rackHeader) - Math.max(6 * ratio, 11 * scale);
   ctx.textBaseline = "middle";
   ctx.textAlign = "left";
-  ctx.font = `600 ${fontPx(frame, 12.5)}px ${frame.fontFamily}`;
-  const name = fitted(ctx, rack.name, width);
+  const bold = fontOf(600, fontPx(frame, 12.5), frame.fontFamily);
+  ctx.font = bold.css;
+  const name = fitted(ctx, bold, rack.name, width);
   ctx.fillStyle = css.text;
   ctx.fillText(name, x, middle);
-  const after = x + widthOf(ctx, name) + 10 * ratio;
-  ctx.font = `${fontPx(frame, 12)}px ${frame.fontFamily}`;
-  const rest = fitted(ctx, summary, x + width - after);
+  const after = x + widthOf(ctx, bold, name) + 10 * ratio;
+  const plain = fontOf(400, fontPx(frame, 12), frame.fontFamily);
+  ctx.font = plain.css;
+  const rest = fitted(ctx, plain, summary, x + width - after);
+  if (rest === "") return;
   ctx.fillStyle = css.muted;
   ctx.fillText(rest, after, middle);
 }

@@ -1,6 +1,7 @@
 /** The state of a host as the board shows it. No two of them look alike, and none by colour alone. */
 import type { HostView } from "../../shared/api/snapshot.ts";
-import { t } from "../i18n/index.ts";
+import { formatIn } from "../i18n/format.ts";
+import { t, useLanguageStore } from "../i18n/index.ts";
 
 export type Tone = "calm" | "warning" | "bad";
 
@@ -14,15 +15,9 @@ export interface StateLook {
   readonly body: "strips" | "unread" | "waiting" | "shut" | "none";
 }
 
-/** `4 min`, `2 h`, `3 d`: short enough for a card. */
+/** `4 min`, `2 h`, `3 d`: short enough for a card; `?` where the time is not known. */
 export function shortAge(fromIso: string | null, nowMs: number): string {
-  if (fromIso === null) return "?";
-  const seconds = Math.max(0, Math.round((nowMs - Date.parse(fromIso)) / 1000));
-  if (!Number.isFinite(seconds)) return "?";
-  if (seconds < 60) return t("board.seconds", { value: seconds });
-  if (seconds < 3600) return t("board.minutes", { value: Math.floor(seconds / 60) });
-  if (seconds < 172_800) return t("board.hours", { value: Math.floor(seconds / 3600) });
-  return t("board.days", { value: Math.floor(seconds / 86_400) });
+  return formatIn(useLanguageStore.getState().language).since(fromIso, nowMs) ?? "?";
 }
 
 export function lookOf(host: HostView, nowMs: number): StateLook {

@@ -1,0 +1,133 @@
+/**
+ * The board with 1,000 hosts x 8 GPUs x 7 slices in a real Chromium: first paint, panning, zooming, dragging,
+ * recolouring, heap. Frame times stand beside those of an empty canvas of the same size, redrawn in every frame of
+ * the same page and the same run, so that the machine's own speed falls out of the ratio.
+ */
+import { existsSync, readFileSync } from "node:fs";
+import { stripTypeScriptTypes } from "node:module";
+import { join } from "node:path";
+import { chromium, type Page } from "playwright";
+import { chromiumArguments, chromium as chromiumPath } from "../support/chromium.ts";
+import { serveSnapshot } from "../support/snapshot-server.ts";
+import { syntheticCluster } from "../support/synthetic-cluster.ts";
+import type { Metric } from "./metric.ts";
+
+const root = join(import.meta.dirname, "..", "..");
+const directory = join(root, "dist", "renderer");
+const view = { width: 1440, height: 900 };
+const frames = 150;
+
+function quantile(values: readonly number[], part: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
+}
+
+/** Asks the probe in the page; what it answers are milliseconds. */
+async function times(page: Page, call: string): Promise<number[]> {
+  const value: unknown = await page.evaluate(`boardProbe.${call}`);
+  if (!Array.isArray(value)) throw new TypeError(`${call} answered no list`);
+  return value.map(Number);
+}
+
+async function moment(page: Page, name: "arrivedAt" | "parsedAt" | "paintedAt"): Promise<number> {
+  return Number(await page.evaluate(`boardProbe.${name}`));
+}
+
+/** A real drag of an instance across the board, with the mouse. */
+async function dragFrames(page: Page): Promise<number[]> {
+  const canvas = page.locator(".board-canvas");
+  const box = await canvas.boundingBox();
+  if (box === null) throw new Error("no board");
+  // The pointer says where something can be lifted.
+  for (let y = box.y + 60; y < box.y + box.height - 80; y += 9) {
+    for (let x = box.x + 60; x < box.x + 420; x += 14) {
+      await page.mouse.move(x, y);
+      if (!(await canvas.getAttribute("style"))?.includes("grab")) continue;
+      await page.mouse.down();
+      await page.mouse.move(x + 12, y + 12, { steps: 3 });
+      let running = true;
+      const measured = times(page, `intervals(${frames})`).finally(() => {
+        running = false;
+      });
+      for (let step = 0; running; step++) {
+        const angle = step / 9;
+        await page.mouse.move(
+          box.x + box.width * (0.5 + 0.35 * Math.cos(angle)),
+          box.y + box.height * (0.5 + 0.35 * Math.sin(angle)),
+        );
+      }
+      const intervals = await measured;
+      await page.mouse.up();
+      return intervals;
+    }
+  }
+  throw new Error("nothing on the board could be dragged");
+}
+
+export async function run(): Promise<Metric[]> {
+  if (chromiumPath === undefined) throw new Error("The board is measured in Chromium, and none was found.");
+  if (!existsSync(join(directory, "index.html"))) throw new Error("There is no built page: run `npm run build`.");
+  const probe = stripTypeScriptTypes(readFileSync(join(root, "renderer/board/testing/probe.ts"), "utf8"));
+  const snapshot = syntheticCluster({ hosts: 1_000, fill: "full", tenants: 12, now: new Date().toISOString() });
+  const server = await serveSnapshot(directory, snapshot);
+  const browser = await chromium.launch({ executablePath: chromiumPath, args: [...chromiumArguments] });
+  try {
+    const page = await browser.newPage({ viewport: view });
+    // In a block, so that its names do not meet the page's.
+    await page.addInitScript(`{ ${probe.replace("export {};", "")} }`);
+    await page.goto(server.url);
+    while ((await moment(page, "paintedAt")) === 0) await page.waitForTimeout(100);
+    const arrivedAt = await moment(page, "arrivedAt");
+    const parsedAt = await moment(page, "parsedAt");
+    const paintMs = (await moment(page, "paintedAt")) - parsedAt;
+    await page.waitForTimeout(500);
+
+    const empty = await times(page, `emptyFrames(${frames})`);
+    const recolours: [string, number[]][] = [["whole cluster", await times(page, "recolour(15)")]];
+    const gestures: [string, number[]][] = [
+      ["pan, whole cluster", await times(page, `wheelFrames(${frames}, { deltaX: 14, deltaY: 9 })`)],
+      ["zoom, whole cluster", await times(page, `wheelFrames(${frames}, { deltaY: -9, ctrlKey: true })`)],
+    ];
+    empty.push(...(await times(page, `emptyFrames(${frames})`)));
+    await page.evaluate("boardProbe.zoomIn(32)");
+    await page.waitForTimeout(400);
+    recolours.push(["hosts legible", await times(page, "recolour(15)")]);
+    gestures.push(["pan, hosts legible", await times(page, `wheelFrames(${frames}, { deltaX: 24, deltaY: 31 })`)]);
+    gestures.push(["zoom, hosts legible", await times(page, `wheelFrames(${frames}, { deltaY: -7, ctrlKey: true })`)]);
+    gestures.push(["drag, hosts legible", await dragFrames(page)]);
+    empty.push(...(await times(page, `emptyFrames(${frames})`)));
+
+    const session = await page.context().newCDPSession(page);
+    await session.send("HeapProfiler.enable");
+    await session.send("HeapProfiler.collectGarbage");
+    await session.send("Performance.enable");
+    const { metrics: counters } = await session.send("Performance.getMetrics");
+    const heapMB = (counters.find(({ name }) => name === "JSHeapUsedSize")?.value ?? Number.NaN) / 1_048_576;
+
+    const emptyMedian = quantile(empty, 0.5);
+    const emptyTail = quantile(empty, 0.95);
+    return [
+      beside("snapshot parsed (1,000 hosts, one JSON message)", parsedAt - arrivedAt),
+      within("first paint of the board after data", paintMs, "ms", 300),
+      beside("empty canvas, frame, median", emptyMedian),
+      beside("empty canvas, frame, p95", emptyTail),
+      ...gestures.flatMap(([name, intervals]) => [
+        within(`${name}, frame to empty, median`, quantile(intervals, 0.5) / emptyMedian, "x", 1.2),
+        within(`${name}, frame to empty, p95`, quantile(intervals, 0.95) / emptyTail, "x", 2),
+      ]),
+      ...recolours.map(([name, list]) => within(`recolour, ${name}, median`, quantile(list, 0.5), "ms", 40)),
+      within("heap after collection", heapMB, "MB", 150),
+    ];
+  } finally {
+    await browser.close();
+    await server.close();
+  }
+}
+
+function within(metric: string, value: number, unit: string, most: number): Metric {
+  return { metric, value, unit, target: `at most ${most} ${unit}`, ok: value <= most };
+}
+
+function beside(metric: string, value: number): Metric {
+  return { metric, value, unit: "ms", target: "", ok: true };
+}

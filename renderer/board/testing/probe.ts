@@ -1,0 +1,157 @@
+/**
+ * Measures the board from inside its page. The benchmark puts this there before any of the page's own code runs;
+ * no build of the console contains it.
+ */
+
+interface Wheel {
+  readonly deltaX?: number;
+  readonly deltaY?: number;
+  readonly ctrlKey?: boolean;
+}
+
+const probe = {
+  /** When the message with the snapshot came, when it was parsed, and when the first frame with hosts in it was finished. */
+  arrivedAt: 0,
+  parsedAt: 0,
+  paintedAt: 0,
+
+  canvas(): HTMLCanvasElement {
+    const canvas = document.querySelector<HTMLCanvasElement>(".board-canvas");
+    if (canvas === null) throw new Error("no board");
+    return canvas;
+  },
+
+  /** Milliseconds from frame to frame; `each` runs in every frame. */
+  intervals(count: number, each: (frame: number) => void = () => {}): Promise<number[]> {
+    return new Promise((resolve) => {
+      const times: number[] = [];
+      let last = 0;
+      const step = (now: number) => {
+        if (last > 0) times.push(now - last);
+        last = now;
+        if (times.length >= count) resolve(times);
+        else {
+          each(times.length);
+          requestAnimationFrame(step);
+        }
+      };
+      requestAnimationFrame(step);
+    });
+  },
+
+  /** Frames in which an empty canvas of the board's size is redrawn in the board's place. */
+  async emptyFrames(count: number): Promise<number[]> {
+    const board = probe.canvas();
+    const canvas = document.createElement("canvas");
+    canvas.width = board.width;
+    canvas.height = board.height;
+    canvas.className = board.className;
+    const context = canvas.getContext("2d", { alpha: false });
+    if (context === null) throw new Error("no canvas 2D");
+    board.replaceWith(canvas);
+    const intervals = await probe.intervals(count, (frame) => {
+      context.fillStyle = frame % 2 === 0 ? "#f4f6f8" : "#f3f5f7";
+      context.fillRect(0, 0, canvas.width, canvas.height);
+    });
+    canvas.replaceWith(board);
+    return intervals;
+  },
+
+  wheel(wheel: Wheel, viewX: number, viewY: number): void {
+    const canvas = probe.canvas();
+    const box = canvas.getBoundingClientRect();
+    canvas.dispatchEvent(
+      new WheelEvent("wheel", {
+        ...wheel,
+        clientX: box.left + viewX,
+        clientY: box.top + viewY,
+        bubbles: true,
+        cancelable: true,
+      }),
+    );
+  },
+
+  /** Frames with one step of the wheel in each, forth and back. */
+  wheelFrames(count: number, wheel: Wheel): Promise<number[]> {
+    const { clientWidth, clientHeight } = probe.canvas();
+    return probe.intervals(count, (frame) => {
+      const sign = Math.floor(frame / 25) % 2 === 0 ? 1 : -1;
+      const step = { ...wheel, deltaX: (wheel.deltaX ?? 0) * sign, deltaY: (wheel.deltaY ?? 0) * sign };
+      probe.wheel(step, clientWidth / 2, clientHeight / 2);
+    });
+  },
+
+  /** Down to where names are legible, around the upper left, where there are hosts for certain. */
+  async zoomIn(steps: number): Promise<void> {
+    for (let step = 0; step < steps; step++) {
+      probe.wheel({ deltaY: -10, ctrlKey: true }, 200, 120);
+      await new Promise(requestAnimationFrame);
+    }
+  },
+
+  /** Milliseconds from the choice of another colouring to the end of the frame that shows it. */
+  async recolour(rounds: number): Promise<number[]> {
+    const radios = [...document.querySelectorAll<HTMLInputElement>(".top-bar .segments input")];
+    const times: number[] = [];
+    for (let round = 0; round < rounds; round++) {
+      const others = radios.filter((radio) => !radio.checked);
+      const radio = others[round % others.length];
+      if (radio === undefined) throw new Error("no colour switch");
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      const started = performance.now();
+      radio.click();
+      await new Promise<void>((resolve) =>
+        requestAnimationFrame(() => {
+          const channel = new MessageChannel();
+          channel.port1.onmessage = () => resolve();
+          channel.port2.postMessage(null);
+        }),
+      );
+      times.push(performance.now() - started);
+    }
+    return times;
+  },
+};
+
+export {};
+
+declare global {
+  interface Window {
+    boardProbe: typeof probe;
+  }
+}
+window.boardProbe = probe;
+
+const isSnapshot = (text: unknown) => typeof text === "string" && text.length > 1_000_000;
+
+const Native = window.WebSocket;
+window.WebSocket = class extends Native {
+  constructor(url: string | URL) {
+    super(url);
+    this.addEventListener("message", (event) => {
+      if (probe.arrivedAt === 0 && isSnapshot(event.data)) probe.arrivedAt = performance.now();
+    });
+  }
+};
+
+const parse = JSON.parse;
+JSON.parse = (text, reviver) => {
+  const value: unknown = parse(text, reviver);
+  if (probe.parsedAt === 0 && isSnapshot(text)) {
+    probe.parsedAt = performance.now();
+    JSON.parse = parse;
+  }
+  return value;
+};
+
+const draw = CanvasRenderingContext2D.prototype.drawImage;
+CanvasRenderingContext2D.prototype.drawImage = function (this: CanvasRenderingContext2D, ...given: unknown[]) {
+  if (probe.parsedAt > 0) {
+    CanvasRenderingContext2D.prototype.drawImage = draw;
+    // The next frame begins when this one is finished.
+    requestAnimationFrame(() => {
+      probe.paintedAt = performance.now();
+    });
+  }
+  return Reflect.apply(draw, this, given);
+};
