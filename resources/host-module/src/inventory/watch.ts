@@ -9,6 +9,11 @@ import type { HostInventory } from "../../../../shared/protocol/inventory.ts";
 import type { System } from "../system.ts";
 import { InventoryReader, type ReadOptions } from "./read.ts";
 
+export interface WatchOptions extends ReadOptions {
+  /** Called after every reading that succeeded, also where nothing differs: what is still true, and since when. */
+  readonly onRead?: (takenAt: string) => void;
+}
+
 /** Ends early, without an error, when the signal is given. */
 export type Sleep = (milliseconds: number, signal: AbortSignal) => Promise<void>;
 
@@ -58,7 +63,7 @@ export class InventoryWatcher {
    * Throws the AppError of the first reading. A later one that fails does not end the watch: the GPUs are then shown as
    * failed, in the words of the error, until one succeeds.
    */
-  async *events(intervalMs: number, signal: AbortSignal, options: ReadOptions = {}): AsyncGenerator<WatchEvent> {
+  async *events(intervalMs: number, signal: AbortSignal, options: WatchOptions = {}): AsyncGenerator<WatchEvent> {
     let inventory = await this.reader.read({ ...options, signal });
     let before = toJson(inventory);
     let revision = 1;
@@ -71,6 +76,7 @@ export class InventoryWatcher {
       try {
         inventory = await this.reader.read({ ...options, signal });
         takenAt = inventory.takenAt;
+        options.onRead?.(takenAt);
       } catch (error) {
         if (signal.aborted) return;
         takenAt = new Date().toISOString();

@@ -3,6 +3,10 @@ import { geometryFor } from "../../../../shared/mig/geometry.ts";
 import { sortedByStart } from "../../../../shared/mig/layout.ts";
 import type { GpuGeometry, Layout } from "../../../../shared/mig/types.ts";
 import type { MigMode } from "../../../../shared/protocol/inventory.ts";
+import { geometriesOf } from "../inventory/geometries.ts";
+import { gpusOf } from "../inventory/gpus.ts";
+import { readOutputs } from "../inventory/outputs.ts";
+import { outputOf } from "../inventory/read.ts";
 import { parseCsv } from "../nvidia-smi/csv.ts";
 import { failureOf } from "../nvidia-smi/failure.ts";
 import { parseComputeInstances, parseGpuInstances } from "../nvidia-smi/instances.ts";
@@ -72,7 +76,7 @@ export function driverReader(system: System): HostReader {
     if (seen.uuid !== gpu.uuid) throw moved(gpu, seen.uuid, system.hostName);
     if (seen.processes === null) throw unreadable(report, "the report does not say which processes run");
     const mig = { current: seen.migCurrent, pending: seen.migPending };
-    const geometry = geometryFor({ name: gpu.name, memoryTotalMiB: seen.memoryTotalMiB });
+    const geometry = await geometryOf(gpu, report, seen.migCurrent === "enabled");
     const { processes } = seen;
     if (mig.current === null || mig.current !== "enabled") {
       return { ...gpu, geometry, mig, layout: { migEnabled: false, instances: [] }, processes };
@@ -101,6 +105,26 @@ export function driverReader(system: System): HostReader {
       ),
     };
     return { ...gpu, geometry, mig, layout, processes };
+  };
+
+  const geometries = new Map<string, GpuGeometry | null>();
+
+  /** The driver's listing over our table, asked for once in each MIG mode: what a GPU lists does not change otherwise. */
+  const geometryOf = async (gpu: GpuIdentity, report: RunResult, migEnabled: boolean): Promise<GpuGeometry | null> => {
+    const key = `${gpu.uuid} ${migEnabled}`;
+    const known = geometries.get(key);
+    if (known !== undefined) return known;
+    const outputs = [outputOf(report)];
+    if (migEnabled) {
+      for (const option of ["-lgip", "-lgipp", "-lgi", "-lcip", "-lcipp"]) {
+        outputs.push(outputOf(await run(["mig", option, "-i", String(gpu.index)])));
+      }
+    }
+    const read = readOutputs(outputs);
+    const { geometries: found, keys } = geometriesOf(gpusOf(read), read);
+    const geometry = found[keys.get(gpu.index) ?? ""] ?? geometryFor({ name: gpu.name });
+    geometries.set(key, geometry);
+    return geometry;
   };
 
   /** Empty only where the driver says so: output that cannot be understood must never pass for "no instances". */

@@ -44,20 +44,30 @@ export const handlers: { readonly [M in HostMethod]: Handler<M> } = {
       caller: system.caller,
     };
   },
-  inventory: async () => notYet("inventory"),
-  watch: async () => notYet("watch"),
+  inventory: async (system, _input, { signal }) =>
+    (await import("../inventory/read.ts")).readInventory(system, { signal }),
+  watch: async (system, input, { signal, progress }) => {
+    await (await watching()).watchHost(system, input.intervalMs, signal, progress);
+    return null;
+  },
   "mig.plan": async (system, input) => (await operations()).plan(system, input),
-  "mig.apply": async (system, input, context) => (await operations()).apply(system, input, context),
-  "mig.undo": async (system, input, context) => (await operations()).undo(system, input, context),
-  "mig.recover": async (system, input, context) => (await operations()).recover(system, input, context),
+  "mig.apply": async (system, input, context) =>
+    changing(system, async () => (await operations()).apply(system, input, context)),
+  "mig.undo": async (system, input, context) =>
+    changing(system, async () => (await operations()).undo(system, input, context)),
+  "mig.recover": async (system, input, context) =>
+    changing(system, async () => (await operations()).recover(system, input, context)),
   "mig.status": async (system) => (await operations()).status(system),
   "mig.save": async (system) => (await operations()).save(system),
-  "mig.restore": async (system, input, context) => (await operations()).restore(system, input, context),
-  doctor: async () => notYet("doctor"),
+  "mig.restore": async (system, input, context) =>
+    changing(system, async () => (await operations()).restore(system, input, context)),
+  doctor: async (system) => (await import("../install/doctor.ts")).doctor(system),
 };
 
 const operations = () => import("../mig/operations.ts");
+const watching = () => import("./watch.ts");
 
-function notYet(method: string): never {
-  throw new AppError({ code: "internal", message: `${method} is not built yet.`, remedy: "" });
+/** Our own reading could be the client that keeps MIG mode "in use": whoever watches rests until the change is over. */
+async function changing<T>(system: System, work: () => Promise<T>): Promise<T> {
+  return (await watching()).whileWatchRests(system, work);
 }

@@ -1,0 +1,62 @@
+import { toErrorData } from "../../../../shared/errors.ts";
+import { type WatchEvent, watchHeartbeatMs } from "../../../../shared/protocol/contract.ts";
+import { InventoryWatcher } from "../inventory/watch.ts";
+import type { System } from "../system.ts";
+
+/** One watcher a host, so that a change and whoever watches know of each other. */
+const watchers = new WeakMap<System, InventoryWatcher>();
+
+export function watcherOf(system: System): InventoryWatcher {
+  const known = watchers.get(system);
+  if (known !== undefined) return known;
+  const watcher = new InventoryWatcher(system);
+  watchers.set(system, watcher);
+  return watcher;
+}
+
+/**
+ * Pushes what changed until the signal is raised: the whole first, as revision 0, then differences. While nothing differs an
+ * empty push every 20 s says when the host was last read, so that a silent link is known from a quiet host.
+ * Throws the AppError of the first reading.
+ */
+export async function watchHost(
+  system: System,
+  intervalMs: number,
+  signal: AbortSignal,
+  push: (event: WatchEvent) => void,
+): Promise<void> {
+  let revision = 0;
+  let lastRead = system.now().toISOString();
+  const send = (takenAt: string, changes: WatchEvent["changes"]) => {
+    push({ revision, takenAt, changes });
+    revision += 1;
+    heartbeat.refresh();
+  };
+  // Somewhat earlier than promised: the promise is to whoever reads, and the line takes its time.
+  const heartbeat = setInterval(() => {
+    if (revision > 0) send(lastRead, []);
+  }, watchHeartbeatMs * 0.9);
+  const onRead = (takenAt: string) => {
+    lastRead = takenAt;
+  };
+  try {
+    for await (const event of watcherOf(system).events(intervalMs, signal, { onRead })) {
+      onRead(event.takenAt);
+      send(event.takenAt, event.changes);
+    }
+  } catch (error) {
+    if (!signal.aborted || toErrorData(error).code !== "cancelled") throw error;
+  } finally {
+    clearInterval(heartbeat);
+  }
+}
+
+/** Lets the watch rest while `work` changes this GPU, and look again at once afterwards. */
+export async function whileWatchRests<T>(system: System, work: () => Promise<T>): Promise<T> {
+  const resume = watchers.get(system)?.pause("");
+  try {
+    return await work();
+  } finally {
+    resume?.();
+  }
+}
