@@ -12,6 +12,8 @@ export type EngineTotals = Readonly<Record<MediaEngineKind, number>>;
 interface GeometryIndex {
   readonly profiles: ReadonlyMap<number, GpuInstanceProfile>;
   readonly engineTotals: EngineTotals;
+  /** Filled as it is asked: the other profiles by likeness to the one of that ID. */
+  readonly alike: Map<number | undefined, readonly GpuInstanceProfile[]>;
 }
 
 const indexes = new WeakMap<GpuGeometry, GeometryIndex>();
@@ -39,6 +41,7 @@ export function indexOf(geometry: GpuGeometry): GeometryIndex {
       jpeg: engineTotal(geometry, "jpeg"),
       opticalFlow: engineTotal(geometry, "opticalFlow"),
     },
+    alike: new Map(),
   };
   indexes.set(geometry, index);
   return index;
@@ -82,10 +85,20 @@ export function withInstance(occupancy: Occupancy, profile: GpuInstanceProfile, 
 /** What the instances take together; those of a profile that the geometry does not know take nothing. */
 export function occupancyOf(geometry: GpuGeometry, instances: readonly LayoutInstance[]): Occupancy {
   const { profiles } = indexOf(geometry);
-  return instances.reduce((occupancy, instance) => {
-    const profile = profiles.get(instance.profileId);
-    return profile === undefined ? occupancy : withInstance(occupancy, profile, instance.start);
-  }, nothing);
+  // Summed in place: this is asked at every move of a pointer, and a copy for each instance was most of its time.
+  const engines = { decoder: 0, encoder: 0, jpeg: 0, opticalFlow: 0 };
+  const counts = new Map<number, number>();
+  let memory = 0;
+  let computeSlices = 0;
+  for (const { profileId, start } of instances) {
+    const profile = profiles.get(profileId);
+    if (profile === undefined) continue;
+    memory |= maskOf(start, profile.memorySlices);
+    computeSlices += profile.computeSlices;
+    counts.set(profileId, (counts.get(profileId) ?? 0) + 1);
+    for (const kind of mediaEngineKinds) engines[kind] += profile.engines[kind] ?? 0;
+  }
+  return { memory, computeSlices, counts, engines };
 }
 
 /** The media engine that one more of this profile would have too few of; null when there are enough. */
@@ -124,6 +137,25 @@ export function startsIn(geometry: GpuGeometry, occupancy: Occupancy, profile: G
 
 const offers = 5;
 
+/** The other profiles, the most alike in size and kind first; without a profile to compare with, the largest first. */
+function othersLike(geometry: GpuGeometry, profile: GpuInstanceProfile | undefined): readonly GpuInstanceProfile[] {
+  const { alike } = indexOf(geometry);
+  const known = alike.get(profile?.id);
+  if (known !== undefined) return known;
+  const unlike = (other: GpuInstanceProfile) =>
+    profile === undefined
+      ? -other.computeSlices
+      : Math.abs(other.computeSlices - profile.computeSlices) * 8 +
+        Math.abs(other.memorySlices - profile.memorySlices) * 2 +
+        (other.media === profile.media ? 0 : 4) +
+        (other.graphics === profile.graphics ? 0 : 4);
+  const others = geometry.profiles
+    .filter((other) => other.id !== profile?.id)
+    .toSorted((a, b) => unlike(a) - unlike(b) || b.id - a.id);
+  alike.set(profile?.id, others);
+  return others;
+}
+
 /**
  * What is legal instead of `profile` at `start`: the same profile elsewhere first, nearest first; then other
  * profiles, the most alike in size and kind first, each at its nearest start.
@@ -136,20 +168,11 @@ export function alternatives(
 ): Refusal["instead"] {
   const near = (a: number, b: number) => Math.abs(a - start) - Math.abs(b - start) || a - b;
   const same = profile === undefined ? [] : startsIn(geometry, occupancy, profile).toSorted(near);
-  const elsewhere = same.map((legal) => ({ profile: profile?.name ?? "", start: legal }));
-  const unlike = (other: GpuInstanceProfile) =>
-    profile === undefined
-      ? -other.computeSlices
-      : Math.abs(other.computeSlices - profile.computeSlices) * 8 +
-        Math.abs(other.memorySlices - profile.memorySlices) * 2 +
-        (other.media === profile.media ? 0 : 4) +
-        (other.graphics === profile.graphics ? 0 : 4);
-  const others = geometry.profiles
-    .filter((other) => other.id !== profile?.id)
-    .toSorted((a, b) => unlike(a) - unlike(b) || b.id - a.id)
-    .flatMap((other) => {
-      const nearest = startsIn(geometry, occupancy, other).toSorted(near)[0];
-      return nearest === undefined ? [] : [{ profile: other.name, start: nearest }];
-    });
-  return [...elsewhere, ...others].slice(0, offers);
+  const found = same.slice(0, offers).map((legal) => ({ profile: profile?.name ?? "", start: legal }));
+  for (const other of othersLike(geometry, profile)) {
+    if (found.length >= offers) break;
+    const nearest = startsIn(geometry, occupancy, other).toSorted(near)[0];
+    if (nearest !== undefined) found.push({ profile: other.name, start: nearest });
+  }
+  return found;
 }
