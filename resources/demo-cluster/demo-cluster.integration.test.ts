@@ -1,8 +1,14 @@
 import { once } from "node:events";
 import ssh2, { type Client, type ClientChannel } from "ssh2";
 import { afterEach, describe, expect, it } from "vitest";
-import { createMessageConnection, StreamMessageReader, StreamMessageWriter } from "vscode-jsonrpc/node";
-import { protocolVersion } from "../../shared/protocol/contract.ts";
+import {
+  createMessageConnection,
+  type MessageConnection,
+  ProgressType,
+  StreamMessageReader,
+  StreamMessageWriter,
+} from "vscode-jsonrpc/node";
+import { type MigStatus, protocolVersion } from "../../shared/protocol/contract.ts";
 import { newKeyPair } from "./cluster/keys.ts";
 import { type DemoCluster, type DemoHost, startDemoCluster } from "./index.ts";
 
@@ -16,8 +22,8 @@ afterEach(async () => {
   cluster = null;
 });
 
-async function start(hostCount: number): Promise<DemoCluster> {
-  cluster = await startDemoCluster({ hostCount, live: false, durationScale: 0 });
+async function start(hostCount: number, durationScale = 0): Promise<DemoCluster> {
+  cluster = await startDemoCluster({ hostCount, live: false, durationScale });
   return cluster;
 }
 
@@ -62,10 +68,16 @@ async function output(client: Client, command: string): Promise<{ stdout: string
   return { stdout, exitStatus };
 }
 
-async function hello(client: Client): Promise<unknown> {
+async function serve(client: Client): Promise<MessageConnection> {
   const channel = await exec(client, "/opt/tessera/current/tessera-host serve");
   const connection = createMessageConnection(new StreamMessageReader(channel), new StreamMessageWriter(channel));
+  connection.onError(() => undefined);
   connection.listen();
+  return connection;
+}
+
+async function hello(client: Client): Promise<unknown> {
+  const connection = await serve(client);
   const answer = await connection.sendRequest("hello", { input: { protocolVersion, client: "test" } });
   connection.dispose();
   return answer;
@@ -135,5 +147,46 @@ describe("the demo cluster", () => {
     await reboot(0);
     expect(machine.state.bootId).not.toBe(before);
     expect(machine.state.gpus.every((gpu) => gpu.instances.length === 0)).toBe(true);
+  });
+
+  it("keeps the journal of a tessera-host that was killed in mid-change, for the next one to finish", async () => {
+    const demo = await start(7, 1);
+    const host = demo.hosts[6];
+    if (host === undefined) throw new Error("no gpu-07");
+    const control = demo.control(host.name);
+    const gpu = control.machine.gpu(3);
+    const input = {
+      gpus: [
+        {
+          gpuUuid: gpu.uuid,
+          layout: {
+            migEnabled: true,
+            instances: [
+              { profileId: 19, start: 0 },
+              { profileId: 14, start: 2 },
+              { profileId: 9, start: 4 },
+            ],
+          },
+        },
+      ],
+    };
+    const first = await serve(await connect(demo, host));
+    const begun = new Promise((resolve) => first.onProgress(new ProgressType(), 1, resolve));
+    first.sendRequest("mig.apply", { input, progressToken: 1 }).catch(() => undefined);
+    await begun;
+    control.kill();
+
+    const second = await serve(await connect(demo, host));
+    const status = await second.sendRequest<MigStatus>("mig.status", { input: {} });
+    expect(status.open).toMatchObject({ state: "open", kind: "apply" });
+    const operationId = status.open?.id;
+    const result = await second.sendRequest("mig.recover", { input: { operationId, way: "finish" } });
+    expect(result).toMatchObject({ outcome: "applied" });
+    expect(gpu.instances.map(({ profileId, start }) => [profileId, start])).toEqual([
+      [19, 0],
+      [14, 2],
+      [9, 4],
+    ]);
+    second.dispose();
   });
 });

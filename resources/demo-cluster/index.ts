@@ -36,6 +36,8 @@ export interface DemoHostControl {
   readonly machine: SimulatedMachine;
   /** Ends the connections without a goodbye; the host can be reached again at once. */
   cut(): void;
+  /** SIGKILL for tessera-host on this host, as by an impatient administrator: what it had begun stays half done. */
+  kill(): void;
   /** Refuses every connection until set to true again. */
   reachable(reachable: boolean): void;
   /** Says nothing any more, and keeps the connections. */
@@ -122,6 +124,7 @@ function controlOf(server: HostServer, life: ClusterLife): DemoHostControl {
   return {
     machine,
     cut: () => server.cut(),
+    kill: () => server.kill(),
     reachable: (reachable) => {
       server.refusing = !reachable;
     },
@@ -136,8 +139,8 @@ function controlOf(server: HostServer, life: ClusterLife): DemoHostControl {
     },
     reboot: async (awayMs = 1_000) => {
       server.refusing = true;
+      server.kill();
       machine.reboot();
-      server.files.releaseLocks();
       await new Promise((resolve) => setTimeout(resolve, awayMs));
       server.refusing = false;
     },

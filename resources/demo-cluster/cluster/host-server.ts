@@ -35,6 +35,7 @@ export class HostServer {
   readonly #listener: NetServer;
   readonly #sockets = new Set<Socket>();
   readonly #hangUps = new Set<AbortController>();
+  readonly #modules = new Set<SimulatedSystem>();
   #port = 0;
   #refusing = false;
   #hanging = false;
@@ -100,6 +101,14 @@ export class HostServer {
     for (const hangUp of this.#hangUps) hangUp.abort();
   }
 
+  /** SIGKILL for every tessera-host that runs here: locks fall, journals stay as they are, commands that run end unheard. */
+  kill(): void {
+    for (const module of this.#modules) module.die();
+    this.#modules.clear();
+    this.files.releaseLocks();
+    this.cut();
+  }
+
   /** While set, every new connection is closed at once. */
   set refusing(refusing: boolean) {
     this.#refusing = refusing;
@@ -120,7 +129,7 @@ export class HostServer {
     }
   }
 
-  system(onKill: () => void = () => undefined): SimulatedSystem {
+  system(): SimulatedSystem {
     return new SimulatedSystem(this.described.machine, {
       files: this.files,
       caller: this.#options.caller,
@@ -130,7 +139,7 @@ export class HostServer {
         this.#changing += phase === "begun" ? 1 : -1;
         this.#changedAtMs = performance.now();
       },
-      onKill,
+      onKill: () => this.kill(),
     });
   }
 
@@ -184,15 +193,15 @@ export class HostServer {
   async #serve(client: Connection, channel: ServerChannel): Promise<void> {
     const hangUp = new AbortController();
     this.#hangUps.add(hangUp);
-    client.once("close", () => hangUp.abort());
+    client.once("close", () => {
+      this.#hangUps.delete(hangUp);
+      hangUp.abort();
+    });
+    const system = this.system();
+    this.#modules.add(system);
     try {
       const { serveHost } = await import("../../host-module/src/serve/index.ts");
-      await serveHost(
-        this.system(() => client.end()),
-        channel,
-        channel,
-        hangUp.signal,
-      );
+      await serveHost(system, channel, channel, hangUp.signal);
       if (channel.writable) {
         channel.exit(0);
         channel.end();
@@ -204,6 +213,7 @@ export class HostServer {
       channel.end();
     } finally {
       this.#hangUps.delete(hangUp);
+      this.#modules.delete(system);
     }
   }
 }

@@ -15,17 +15,27 @@ import {
   type TopologyLink,
 } from "../../../shared/protocol/inventory.ts";
 import { deviceMemory } from "../driver/device-facts.ts";
-import type { SimulatedMachine } from "../driver/machine.ts";
+import type { MigDevice, SimulatedMachine } from "../driver/machine.ts";
 import { computeProfileById } from "../driver/placement.ts";
 import type { SimulatedGpuInstance, SimulatedProcess } from "../driver/state.ts";
 import { cpuCountOf } from "../system/machine-files.ts";
 
+const geometries = new Map<string, GpuGeometry | null>();
+
+function geometryNamed(name: string): GpuGeometry | null {
+  const known = geometries.get(name);
+  if (known !== undefined) return known;
+  const found = geometryFor({ name });
+  geometries.set(name, found);
+  return found;
+}
+
 export function inventoryOf(machine: SimulatedMachine): HostInventory {
   const { state } = machine;
-  const geometries: Record<string, GpuGeometry> = {};
+  const byKey: Record<string, GpuGeometry> = {};
   for (const { productName } of state.gpus) {
-    const geometry = geometryFor({ name: productName });
-    if (geometry !== null) geometries[geometry.key] = geometry;
+    const geometry = geometryNamed(productName);
+    if (geometry !== null) byKey[geometry.key] = geometry;
   }
   return {
     schema: inventorySchema,
@@ -44,7 +54,7 @@ export function inventoryOf(machine: SimulatedMachine): HostInventory {
         .map(({ pid }) => ({ name: "nvidia-persistenced", pid })),
     },
     driver: { version: state.driverVersion, cudaVersion: state.cudaVersion },
-    geometries,
+    geometries: byKey,
     gpus: state.gpus.map((_, index) => gpuOf(machine, index)),
     links: linksOf(machine),
     unread: [],
@@ -58,6 +68,7 @@ function gpuOf(machine: SimulatedMachine, index: number): Gpu {
   const capable = machine.geometry(index) !== null;
   const mode = (enabled: boolean) => (!capable ? "not-supported" : enabled ? "enabled" : "disabled");
   const divided = gpu.migEnabled;
+  const devices = divided ? machine.devicesOf(index) : [];
   const known = <T>(value: T): T | null => (lost ? null : value);
   return {
     index,
@@ -70,11 +81,13 @@ function gpuOf(machine: SimulatedMachine, index: number): Gpu {
       ? { kind: "failed", reason: "lost", words: "GPU is lost.  Reboot the system to recover this GPU" }
       : { kind: "ok" },
     mig: { current: known(mode(gpu.migEnabled)), pending: known(mode(gpu.migPending)) },
-    geometry: known(geometryFor({ name: gpu.productName })?.key ?? null),
+    geometry: known(geometryNamed(gpu.productName)?.key ?? null),
     holder: divided ? null : holderOf(machine, machine.processesOf(index)),
     instances: lost
       ? []
-      : gpu.instances.toSorted((a, b) => a.start - b.start).map((instance) => instanceOf(machine, index, instance)),
+      : gpu.instances
+          .toSorted((a, b) => a.start - b.start)
+          .map((instance) => instanceOf(machine, index, instance, devices)),
     memory: { totalMiB: known(model.memoryMiB), usedMiB: known(machine.usedMemoryMiB(index)) },
     utilisationPercent: divided ? null : known(gpu.utilisationPercent),
     memoryUtilisationPercent: divided ? null : known(gpu.memoryUtilisationPercent),
@@ -102,9 +115,14 @@ function gpuOf(machine: SimulatedMachine, index: number): Gpu {
   };
 }
 
-function instanceOf(machine: SimulatedMachine, index: number, instance: SimulatedGpuInstance): GpuInstance {
+function instanceOf(
+  machine: SimulatedMachine,
+  index: number,
+  instance: SimulatedGpuInstance,
+  all: readonly MigDevice[],
+): GpuInstance {
   const profile = machine.profileOf(index, instance);
-  const devices = machine.devicesOf(index).filter((device) => device.instance === instance);
+  const devices = all.filter((device) => device.instance === instance);
   const [first] = devices;
   const memory = first === undefined ? null : deviceMemory(machine, index, first);
   return {

@@ -1,4 +1,4 @@
-/** `nvidia-smi dmon`: one sample of each GPU, and the GPM metrics that are the driver's only word on MIG utilisation. */
+/** `nvidia-smi dmon`: one sample of each GPU. Divided GPUs have no shares to show. */
 import { type Answer, selectGpus } from "./answer.ts";
 import type { SimulatedMachine } from "./machine.ts";
 

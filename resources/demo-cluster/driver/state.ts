@@ -12,7 +12,7 @@ export interface SimulatedGpuInstance {
   profileId: number;
   start: number;
   computeInstances: SimulatedComputeInstance[];
-  /** 0 to 100: how busy the instance is. The driver reports it only through GPM metrics (`dmon`). */
+  /** 0 to 100: how busy the instance is. It shows in the GPU's power only: the driver gives no utilisation of instances. */
   activityPercent: number;
 }
 

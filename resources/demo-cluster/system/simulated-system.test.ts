@@ -50,6 +50,25 @@ describe("programs", () => {
   });
 });
 
+describe("a process that is killed", () => {
+  it("never hears of what it began, while the command that ran has done its work", async () => {
+    const machine = simulatedMachine({ gpus: [{ instances: [] }] });
+    const files = new MemoryFiles(machine);
+    const dead = new SimulatedSystem(machine, { files, delayMs: () => 5 });
+    let heard = false;
+    const hear = () => {
+      heard = true;
+    };
+    void dead.run(make, { timeoutMs: 1_000 }).then(hear, hear);
+    dead.die();
+    void dead.files.append("/var/lib/tessera/journal", bytes("done\n"), 0o600).then(hear, hear);
+    await new SimulatedSystem(machine, { files, delayMs: () => 30 }).run(["nvidia-smi"], { timeoutMs: 1_000 });
+    expect(heard).toBe(false);
+    expect(machine.gpu(0).instances).toHaveLength(1);
+    expect(await files.read("/var/lib/tessera/journal")).toBeNull();
+  });
+});
+
 describe("files", () => {
   it("show the machine as Linux would", async () => {
     const { files, machine } = system();

@@ -5,6 +5,7 @@ import type { SimulatedMachine } from "../driver/machine.ts";
 import { nvidiaSmi } from "../driver/nvidia-smi.ts";
 import { timestamp } from "../driver/report.ts";
 import { MemoryFiles } from "./memory-files.ts";
+import { MortalFiles, never } from "./mortal-files.ts";
 
 export interface SimulatedSystemOptions {
   /** The host's files; a fresh store when absent. */
@@ -28,13 +29,14 @@ export class SimulatedSystem implements System {
   readonly caller: Caller;
   readonly architecture = "x86_64";
   readonly #options: SimulatedSystemOptions;
+  #dead = false;
   readonly faults: FaultPlan;
   /** Argument vectors of everything that was run, oldest first, at most the last 10,000. */
   readonly commands: (readonly string[])[] = [];
 
   constructor(machine: SimulatedMachine, options: SimulatedSystemOptions = {}) {
     this.machine = machine;
-    this.files = options.files ?? new MemoryFiles(machine);
+    this.files = new MortalFiles(options.files ?? new MemoryFiles(machine), () => !this.#dead);
     this.root = options.root ?? true;
     this.caller = options.caller ?? { uid: 0, user: "root" };
     this.faults = options.faults ?? new FaultPlan();
@@ -49,7 +51,21 @@ export class SimulatedSystem implements System {
     return this.machine.now();
   }
 
+  /**
+   * SIGKILL for the process that this system is: a command that runs goes on to its end, and nobody hears of it;
+   * nothing else that was begun ever ends.
+   */
+  die(): void {
+    this.#dead = true;
+  }
+
   async run(argv: readonly string[], options: RunOptions): Promise<RunResult> {
+    if (this.#dead) return never();
+    const result = await this.#run(argv, options);
+    return this.#dead ? never() : result;
+  }
+
+  async #run(argv: readonly string[], options: RunOptions): Promise<RunResult> {
     const startedAt = performance.now();
     if (this.commands.length >= 10_000) this.commands.shift();
     this.commands.push([...argv]);
