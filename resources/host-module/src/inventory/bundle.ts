@@ -22,7 +22,8 @@ export async function writeBundle(system: System, directory: string): Promise<Bu
     if (record.runs.length === 0) throw error;
     return null;
   });
-  const contents: [string, string | Uint8Array][] = [
+  const hostFiles = record.hostFiles();
+  const contents: (readonly [string, string | Uint8Array])[] = [
     [
       "000-bundle.txt",
       bundleMarkText({
@@ -31,7 +32,7 @@ export async function writeBundle(system: System, directory: string): Promise<Bu
         takenAt: inventory?.takenAt ?? system.now().toISOString(),
       }),
     ],
-    ["001-host.txt", record.hostFiles()],
+    ...(hostFiles === "" ? [] : [["001-host.txt", hostFiles] as const]),
     ...record.runs.map((run, at): [string, Uint8Array] => [fileNameOf(run, at + 2), contentOf(run, at + 1)]),
   ];
   await system.files.makeDirectory(directory, 0o700);

@@ -82,6 +82,7 @@ class Contents {
 
   add(file: CapturedFile): void {
     const text = textOf(file.bytes);
+    const before = this.unread.length;
     const mark = bundleMarkOf(text);
     this.mark = mark ?? this.mark;
     const kinds = new Set<OutputKind | "host-file">(mark === null ? [] : ["host-file"]);
@@ -91,8 +92,12 @@ class Contents {
     }
     this.recognised.push({ file: file.name, kinds: [...kinds] });
     if (kinds.size > 0) return;
+    if (this.unread.length === before) this.addUnread(file.name, text);
+  }
+
+  private addUnread(source: string, text: string): void {
     const reason = text.trim() === "" ? "the file is empty" : "nothing in it is known";
-    this.unread.push({ source: file.name, field: "", reason, raw: text.slice(0, 200) });
+    this.unread.push({ source, field: "", reason, raw: text.slice(0, 200) });
   }
 
   private addSection(file: string, section: Section, isOneOfMany: boolean): readonly (OutputKind | "host-file")[] {
@@ -113,14 +118,8 @@ class Contents {
     }
     const kinds = recognise(text);
     if (kinds.length === 0) {
-      const isNote = text.trim() === "" || (isOneOfMany && argv === null);
-      if (!isNote)
-        this.unread.push({
-          ...sourceOf(file, argv),
-          field: "",
-          reason: "nothing in it is known",
-          raw: text.slice(0, 200),
-        });
+      // What stands before the first header, and a file of one piece, is judged with the whole file.
+      if (isOneOfMany && argv !== null && text.trim() !== "") this.addUnread(sourceOf(file, argv).source, text);
       return [];
     }
     if (kinds.includes("kernel-log")) this.runs[(kernelLogCommands[0] ?? []).join(" ")] = { stdout: text };

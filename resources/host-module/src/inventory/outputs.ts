@@ -192,7 +192,13 @@ class Collector {
 
   /** GPUs that a listing names by their index alone. */
   private mentioned(): readonly RankedObservation[] {
-    const divided = [this.gpuInstances, this.computeInstances, this.createdInstances, this.computeInstanceProfiles];
+    const divided = [
+      this.gpuInstances,
+      this.computeInstances,
+      this.createdInstances,
+      this.computeInstanceProfiles,
+      this.computeInstancePlacements,
+    ];
     const inMigMode = new Set(divided.flatMap((rows) => (rows ?? []).map((row) => row.gpuIndex)));
     const listed = [...this.gpuInstanceProfiles, ...this.gpuInstancePlacements].map((row) => row.gpuIndex);
     const indexes = [...listed, ...(this.topology?.gpus ?? []).map((gpu) => gpu.index)];
@@ -239,7 +245,12 @@ class Collector {
 
   private addDeviceList(output: Output): void {
     const list = this.take(output, parseDeviceList(output.content));
-    this.failedGpus = list.failed;
+    // `nvlink -s` heads its lines in the same way, but says nothing about GPUs that fail.
+    const isList = output.argv === null || output.argv.includes("-L");
+    if (isList && (list.failed.length > 0 || list.gpus.length > 0)) {
+      const listed = new Set(list.gpus.map((gpu) => gpu.index));
+      this.failedGpus = [...this.failedGpus.filter((gpu) => !listed.has(gpu.index ?? -1)), ...list.failed];
+    }
     this.observe(
       ranks.list,
       list.gpus.map((gpu) => ({

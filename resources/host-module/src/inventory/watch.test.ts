@@ -1,0 +1,117 @@
+import { describe, expect, test } from "vitest";
+import { withChanges } from "../../../../shared/protocol/changes.ts";
+import { capturedSystem } from "../testing/captured-system.ts";
+import { firstGpu, hostFiles, hostRuns, secondGpu, xmlReport } from "../testing/reports.ts";
+import { readInventory } from "./read.ts";
+import { InventoryWatcher, toJson } from "./watch.ts";
+
+/** A watch whose intervals pass when the test says so. */
+function watched() {
+  const runs: Record<string, string | { stdout: string; exitStatus: number }> = { ...hostRuns };
+  let now = Date.parse("2026-03-01T12:00:00Z");
+  const system = capturedSystem({
+    runs,
+    files: hostFiles,
+    now: () => {
+      now += 1000;
+      return new Date(now);
+    },
+  });
+  const before: (() => void)[] = [];
+  const controller = new AbortController();
+  const watcher = new InventoryWatcher(system, async (_milliseconds, signal) => {
+    const step = before.shift();
+    if (step === undefined) controller.abort();
+    else if (!signal.aborted) step();
+  });
+  const collect = async (...steps: (() => void)[]) => {
+    before.push(...steps);
+    const events = [];
+    for await (const event of watcher.events(5000, controller.signal)) events.push(event);
+    return events;
+  };
+  return { runs, system, watcher, collect };
+}
+
+describe("watch", () => {
+  test("begins with the whole, then sends only what changed", async () => {
+    const { runs, collect, system } = watched();
+    const events = await collect(
+      () => {},
+      () => {
+        runs["nvidia-smi -q -x"] = xmlReport([firstGpu, { ...secondGpu, temperature: "71 C", utilisation: "99 %" }]);
+      },
+      () => {},
+    );
+    expect(events.map((event) => event.revision)).toEqual([1, 2]);
+    expect(events[0]?.changes.map((change) => change.path)).toEqual([[]]);
+    expect(events[1]?.changes).toEqual([
+      { path: ["gpus", 1, "utilisationPercent"], value: 99 },
+      { path: ["gpus", 1, "temperatureCelsius"], value: 71 },
+    ]);
+    const state = events.reduce((value, event) => withChanges(value, event.changes), toJson(null));
+    const { takenAt: _time, ...now } = await readInventory(system);
+    expect(state).toMatchObject(now);
+  });
+
+  test("says nothing while nothing changes, whatever the clock says", async () => {
+    const { collect } = watched();
+    expect(await collect(...Array.from({ length: 5 }, () => () => {}))).toHaveLength(1);
+  });
+
+  test("rests while a GPU's MIG mode changes, then reads everything again", async () => {
+    const { collect, watcher, system } = watched();
+    let resume = () => {};
+    const calls: number[] = [];
+    await collect(
+      () => {
+        resume = watcher.pause("GPU-0a");
+        calls.push(system.calls.length);
+      },
+      () => {
+        calls.push(system.calls.length);
+        expect(watcher.paused).toEqual(["GPU-0a"]);
+        resume();
+      },
+      () => {
+        expect(watcher.paused).toEqual([]);
+        expect(system.calls.filter((call) => call === "nvidia-smi mig -lgi")).toHaveLength(2);
+      },
+    );
+    expect(calls[1]).toBe(calls[0]);
+  });
+
+  test("a driver that stops answering shows as failed GPUs, and comes back", async () => {
+    const { runs, collect } = watched();
+    const events = await collect(
+      () => {
+        runs["nvidia-smi -q -x"] = {
+          stdout: "Failed to initialize NVML: Driver/library version mismatch\n",
+          exitStatus: 18,
+        };
+      },
+      () => {},
+      () => {
+        runs["nvidia-smi -q -x"] = xmlReport([firstGpu, secondGpu]);
+      },
+    );
+    const words = "nvidia-smi -q -x: Failed to initialize NVML: Driver/library version mismatch";
+    const states = events.map((_, at) =>
+      events.slice(0, at + 1).reduce((value, event) => withChanges(value, event.changes), toJson(null)),
+    );
+    expect(states).toMatchObject([
+      { gpus: [{ state: { kind: "ok" } }, { state: { kind: "ok" } }], unread: [] },
+      {
+        gpus: [{ state: { kind: "failed", words } }, { state: { kind: "failed", words } }],
+        unread: [{ reason: words }],
+      },
+      { gpus: [{ state: { kind: "ok" } }, { state: { kind: "ok" } }], unread: [] },
+    ]);
+  });
+
+  test("a host that cannot be read at all ends the watch with the reason", async () => {
+    const watcher = new InventoryWatcher(capturedSystem());
+    const first = watcher.events(1000, new AbortController().signal).next();
+    await expect(first).rejects.toMatchObject({ code: "driver-missing" });
+  });
+});
