@@ -16,6 +16,8 @@ export interface Format {
   since(iso: string | null, now: number): string | null;
   /** Clock time, with the date where it is not today. */
   clock(iso: string, now: number): string;
+  /** Clock time to the second. */
+  time(iso: string): string;
   /** The exact time, for tooltips. */
   exact(iso: string): string;
   list(parts: readonly string[]): string;
@@ -33,6 +35,12 @@ function build(language: Language): Format {
   const unknown = t("common.unknown");
   const numbers = [0, 1, 2].map((digits) => new Intl.NumberFormat(language, { maximumFractionDigits: digits }));
   const time = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+  const seconds = new Intl.DateTimeFormat(language, {
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+    hourCycle: "h23",
+  });
   const dateTime = new Intl.DateTimeFormat(language, {
     month: "short",
     day: "numeric",
@@ -72,6 +80,10 @@ function build(language: Language): Format {
       const at = new Date(iso);
       if (Number.isNaN(at.getTime())) return unknown;
       return at.toDateString() === new Date(now).toDateString() ? time.format(at) : dateTime.format(at);
+    },
+    time: (iso) => {
+      const at = new Date(iso);
+      return Number.isNaN(at.getTime()) ? unknown : seconds.format(at);
     },
     exact: (iso) => {
       const at = new Date(iso);

@@ -4,7 +4,17 @@ import { common } from "./common.ts";
 import { errors } from "./errors.ts";
 import { inspector } from "./inspector.ts";
 import { keys } from "./keys.ts";
+import { pages } from "./pages.ts";
 import { partition } from "./partition.ts";
 import { rules } from "./rules.ts";
 
-export const english = { ...flatten(en), ...common, ...errors, ...inspector, ...keys, ...partition, ...rules } as const;
+export const english = {
+  ...flatten(en),
+  ...common,
+  ...errors,
+  ...inspector,
+  ...keys,
+  ...pages,
+  ...partition,
+  ...rules,
+} as const;

@@ -41,7 +41,6 @@ export const partition = {
   "plan.disableMig": "disable MIG",
   "plan.destroyCompute": "destroy CI",
   "plan.createCompute": "create CI",
-  "plan.refusal": "not possible",
   "plan.at": "{{profile}} at {{start}}",
   "plan.atSize": "{{profile}} at {{start}}:{{size}}",
   "plan.atEmpty": "{{profile}} at {{start}}, empty",
@@ -52,7 +51,6 @@ export const partition = {
   "plan.modeReset": "MIG mode, with a reset of the GPU",
   "plan.inUseBy": "in use by {{names}}, same UUIDs",
   "plan.sameUuids": "same UUIDs",
-  "plan.showCommands": "Exact commands",
   "plan.after": "After this",
   "plan.fitsNow": "Fits now",
   "plan.fits": "{{count}} × {{profile}} (was {{before}})",
@@ -133,7 +131,6 @@ export const partition = {
   "palette.media-all": "with all media engines",
   "palette.media-none": "without media engines",
   "palette.graphics": "with graphics",
-  "palette.moveTo": "Place at…",
 
   "preset.title": "Divide as",
   "preset.label": "Preset",
@@ -145,7 +142,6 @@ export const partition = {
   "preset.copyMarked": "Copy this layout to the marked GPUs",
   "preset.migOn": "Enable MIG",
   "preset.migOff": "Disable MIG",
-  "preset.clear": "Remove everything empty",
   "preset.changed_one": "{{count}} GPU changed in the draft",
   "preset.changed_other": "{{count}} GPUs changed in the draft",
 

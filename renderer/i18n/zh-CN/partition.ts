@@ -37,7 +37,6 @@ export const partition: Translated<typeof english> = {
   "plan.disableMig": "关闭 MIG",
   "plan.destroyCompute": "销毁 CI",
   "plan.createCompute": "创建 CI",
-  "plan.refusal": "不可行",
   "plan.at": "{{profile}}，起点 {{start}}",
   "plan.atSize": "{{profile}}，位置 {{start}}:{{size}}",
   "plan.atEmpty": "{{profile}}，起点 {{start}}，空闲",
@@ -47,7 +46,6 @@ export const partition: Translated<typeof english> = {
   "plan.modeReset": "MIG 模式，需要复位 GPU",
   "plan.inUseBy": "{{names}} 使用中，UUID 不变",
   "plan.sameUuids": "UUID 不变",
-  "plan.showCommands": "完整命令",
   "plan.after": "改完之后",
   "plan.fitsNow": "可容纳",
   "plan.fits": "{{profile}} × {{count}}（原为 {{before}}）",
@@ -123,7 +121,6 @@ export const partition: Translated<typeof english> = {
   "palette.media-all": "带全部媒体引擎",
   "palette.media-none": "不带媒体引擎",
   "palette.graphics": "支持图形",
-  "palette.moveTo": "放到…",
 
   "preset.title": "整卡切分",
   "preset.label": "预设",
@@ -135,7 +132,6 @@ export const partition: Translated<typeof english> = {
   "preset.copyMarked": "把此布局复制到已标记的 GPU",
   "preset.migOn": "开启 MIG",
   "preset.migOff": "关闭 MIG",
-  "preset.clear": "移除所有空闲实例",
   "preset.changed_other": "草稿改动了 {{count}} 块 GPU",
 
   "target.title": "移动 {{profile}} 到",

@@ -1,0 +1,65 @@
+/** The form of a cluster as text, and the draft that it means. */
+import type { ClusterDraft, RackRule } from "../../shared/api/contract.ts";
+import { type HostListProblem, parseHosts, writeHosts } from "./hosts.ts";
+
+export interface ClusterForm {
+  readonly name: string;
+  readonly hosts: string;
+  readonly racks: RackRule;
+  readonly refreshSeconds: string;
+  readonly keepaliveSeconds: string;
+}
+
+export const emptyForm: ClusterForm = {
+  name: "",
+  hosts: "",
+  racks: { kind: "none" },
+  refreshSeconds: "",
+  keepaliveSeconds: "",
+};
+
+export function formOf(draft: ClusterDraft): ClusterForm {
+  return {
+    name: draft.name,
+    hosts: writeHosts(draft.hosts),
+    racks: draft.racks,
+    refreshSeconds: draft.refreshSeconds === undefined ? "" : String(draft.refreshSeconds),
+    keepaliveSeconds: draft.keepaliveSeconds === undefined ? "" : String(draft.keepaliveSeconds),
+  };
+}
+
+export type FormProblem =
+  | { readonly field: "name" | "no-hosts" | "refresh" | "keepalive" }
+  | { readonly field: "hosts"; readonly problem: HostListProblem; readonly part: string };
+
+export type FormResult =
+  | { readonly ok: true; readonly draft: ClusterDraft }
+  | { readonly ok: false; readonly problem: FormProblem };
+
+function wholeNumber(text: string, least: number, most: number): number | null | undefined {
+  if (text.trim() === "") return undefined;
+  const number = Number(text);
+  return Number.isInteger(number) && number >= least && number <= most ? number : null;
+}
+
+export function readForm(form: ClusterForm): FormResult {
+  const name = form.name.trim();
+  if (name === "" || name.length > 80) return { ok: false, problem: { field: "name" } };
+  const list = parseHosts(form.hosts);
+  if (!list.ok) return { ok: false, problem: { field: "hosts", problem: list.problem, part: list.part } };
+  if (list.hosts.length === 0) return { ok: false, problem: { field: "no-hosts" } };
+  const refreshSeconds = wholeNumber(form.refreshSeconds, 1, 600);
+  if (refreshSeconds === null) return { ok: false, problem: { field: "refresh" } };
+  const keepaliveSeconds = wholeNumber(form.keepaliveSeconds, 0, 3_600);
+  if (keepaliveSeconds === null) return { ok: false, problem: { field: "keepalive" } };
+  return {
+    ok: true,
+    draft: {
+      name,
+      hosts: [...list.hosts],
+      racks: form.racks,
+      ...(refreshSeconds === undefined ? {} : { refreshSeconds }),
+      ...(keepaliveSeconds === undefined ? {} : { keepaliveSeconds }),
+    },
+  };
+}
