@@ -71,7 +71,10 @@ function reasonsOf(hosts: readonly HostView[]): readonly string[] {
 function rowOf(host: HostView): readonly string[] {
   const state = host.state.kind === "connecting" ? host.state.phase : host.state.kind;
   if (host.inventory === null) return [host.name, state, "-", "-", "-", "-", "-", "-"];
-  const models = [...new Set(host.inventory.gpus.map((gpu) => gpu.name.replace(/^NVIDIA /, "")))];
+  const models = [...new Set(host.inventory.gpus.map((gpu) => gpu.name.replace(/^NVIDIA /, "")))].filter(
+    // A lost GPU has no name.
+    (model) => model !== "",
+  );
   return [host.name, state, models.join(", ") || "-", ...cellsOf(countsOf(host.inventory.gpus))];
 }
 
