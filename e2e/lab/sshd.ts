@@ -76,6 +76,10 @@ export interface SshdOptions {
   readonly hostKeys?: readonly KeyPair[];
   /** Public keys that may log in as root. */
   readonly authorized?: readonly string[];
+  /** HOME of the sessions; default an empty directory, so that no start file of this machine's user runs. */
+  readonly home?: string;
+  /** More of the sessions' environment. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** More lines of sshd_config; they come first, so they win. */
   readonly lines?: readonly string[];
 }
@@ -101,6 +105,9 @@ export async function startSshd(lab: Lab, options: SshdOptions = {}): Promise<Ss
   const hostKeys = options.hostKeys ?? [lab.key()];
   const label = `sshd-${port}-${(addresses[0] ?? "").replaceAll(":", "_")}`;
   const authorized = lab.write(`${label}.authorized`, `${(options.authorized ?? []).join("\n")}\n`, 0o644);
+  const home = options.home ?? lab.path("home");
+  const environment = Object.entries({ HOME: home, ...options.environment });
+  mkdirSync(home, { recursive: true, mode: 0o777 });
   const config = lab.write(
     `${label}.conf`,
     [
@@ -111,6 +118,7 @@ export async function startSshd(lab: Lab, options: SshdOptions = {}): Promise<Ss
       `AuthorizedKeysFile ${authorized}`,
       `PidFile ${lab.path(`${label}.pid`)}`,
       "PermitRootLogin yes",
+      `SetEnv ${environment.map(([name, value]) => `${name}=${value}`).join(" ")}`,
       "StrictModes no",
       "PasswordAuthentication no",
       "KbdInteractiveAuthentication no",

@@ -54,7 +54,7 @@ describe.skipIf(missing !== null)("deploying to a real sshd", () => {
     key = lab.key();
     home = addUser(lab, user, "unused").home;
     const authorized = lab.write("authorized", `${key.publicKey}\n`, 0o644);
-    sshd = await startSshd(lab, { lines: [`AuthorizedKeysFile ${authorized}`] });
+    sshd = await startSshd(lab, { home, lines: [`AuthorizedKeysFile ${authorized}`] });
     const config = lab.write(
       "config",
       `Host alpha\n  HostName 127.0.0.1\n  Port ${sshd.port}\n  User ${user}\n  IdentityFile ${key.path}\n  UserKnownHostsFile ${lab.write("known_hosts", sshd.knownHosts())}\n`,

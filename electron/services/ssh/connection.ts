@@ -234,6 +234,7 @@ async function collect(
   const tail = new Tail(channel.stderr);
   const stop = (error: unknown) => {
     reject(error);
+    // sshd passes signals on for sessions of other users than root only; a root command ends at its closed pipes.
     channel.signal("KILL");
     channel.close();
   };
