@@ -49,7 +49,7 @@ export function securityHeaders(nonce: string, connect: readonly string[]): Read
     "cross-origin-resource-policy": "same-origin",
     "cross-origin-embedder-policy": "require-corp",
     "permissions-policy":
-      "camera=(), microphone=(), geolocation=(), usb=(), serial=(), hid=(), bluetooth=(), payment=(), clipboard-read=()",
+      "camera=(), microphone=(), geolocation=(), usb=(), serial=(), hid=(), payment=(), clipboard-read=()",
   };
 }
 

@@ -108,18 +108,19 @@ test("silence shows as stale with its age, then makes the connection anew", asyn
   await manager.disconnect();
 });
 
-test("a heartbeat keeps a quiet host live without telling anybody", async () => {
+test("a heartbeat keeps a quiet host live and young, and its inventory the same", async () => {
   const host = new FakeHost("h", [wish()]);
-  const { manager, states } = manage(host);
+  const { manager, kinds } = manage(host);
   manager.connect();
-  await settle();
-  const view = manager.view();
+  await vi.advanceTimersByTimeAsync(2_000);
+  const { inventory } = manager.view();
   for (let beat = 0; beat < 20; beat += 1) {
     await vi.advanceTimersByTimeAsync(20_000);
     host.push([]);
   }
-  expect(manager.view()).toBe(view);
-  expect(states.at(-1)).toEqual({ kind: "live" });
+  expect(manager.view()).toMatchObject({ state: { kind: "live" }, asOf: new Date().toISOString() });
+  expect(manager.view().inventory).toBe(inventory);
+  expect(kinds().filter((kind) => kind === "live")).toHaveLength(1);
   await manager.disconnect();
 });
 

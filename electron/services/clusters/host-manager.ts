@@ -263,10 +263,11 @@ export class HostManager {
       this.#known = { ...this.#known, inventory };
       this.#options.inventoryChanged();
       if (layoutChanged || rebooted) this.#statusSoon();
-      this.#view = null;
-      if (this.#state.kind === "live") this.#options.changed();
     }
-    if (this.#state.kind !== "live") this.#set({ kind: "live" });
+    // A heartbeat too: the page shows how old the oldest of what it shows is.
+    this.#view = null;
+    if (this.#state.kind === "live") this.#options.changed();
+    else this.#set({ kind: "live" });
   }
 
   #learn(what: Partial<Omit<Known, "inventory">>): void {
