@@ -232,10 +232,16 @@ export function layoutBoard(hosts: readonly LayoutHost[], viewWidth: number, vie
   const racks = racksOf(hosts);
   const largest = racks.reduce((most, rack) => Math.max(most, rack.hosts.length), 1);
   const rowChoices = [...new Set([2, 4, 6, 8, 10, 12, 16, 24, 32, 48].filter((rows) => rows < largest)), largest];
-  const maxColumns = Math.max(1, Math.min(hosts.length, 200));
+  // As many columns as give the cluster the shape of the window, and what lies around that.
+  const ideal = Math.sqrt(
+    (hosts.length * (viewWidth / Math.max(1, viewHeight)) * (cardHeight(8) + metrics.hostGap)) /
+      (metrics.idealCardWidth + metrics.rackGap),
+  );
+  const minColumns = Math.max(1, Math.floor(ideal * 0.5));
+  const maxColumns = Math.max(minColumns, Math.min(hosts.length, Math.ceil(ideal * 1.8) + 2));
   let best: { score: number; zoom: number; arrangement: Arrangement } | null = null;
   for (const rows of rowChoices) {
-    for (let columns = 1; columns <= maxColumns; columns++) {
+    for (let columns = minColumns; columns <= maxColumns; columns++) {
       let header = 24;
       let zoom = 0;
       let cardWidth: number = metrics.idealCardWidth;

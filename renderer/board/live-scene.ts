@@ -82,8 +82,18 @@ function meetTenants(hosts: Iterable<HostView>): void {
   for (const name of [...names].sort()) tenants.idOf(name);
 }
 
-function summaryOf(rack: RackBox): string {
-  return `${t("common.hosts", { count: rack.to - rack.from })}, ${t("common.gpus", { count: rack.gpuCount })}`;
+/** Racks are much alike: the few different sentences are made once each. */
+function summariesOf(racks: readonly RackBox[]): readonly string[] {
+  const made = new Map<string, string>();
+  return racks.map((rack) => {
+    const hosts = rack.to - rack.from;
+    const key = `${hosts} ${rack.gpuCount}`;
+    const known = made.get(key);
+    if (known !== undefined) return known;
+    const text = `${t("common.hosts", { count: hosts })}, ${t("common.gpus", { count: rack.gpuCount })}`;
+    made.set(key, text);
+    return text;
+  });
 }
 
 export function createLiveScene(theme: Theme, viewWidth: number, viewHeight: number): LiveScene {
@@ -158,7 +168,7 @@ export function createLiveScene(theme: Theme, viewWidth: number, viewHeight: num
     rackSummary: (at) => {
       const { language } = useLanguageStore.getState();
       if (summaries.layout !== layout || summaries.language !== language) {
-        summaries = { layout, language, texts: layout.racks.map(summaryOf) };
+        summaries = { layout, language, texts: summariesOf(layout.racks) };
       }
       return summaries.texts[at] ?? "";
     },

@@ -22,8 +22,9 @@ export function shortAge(fromIso: string | null, nowMs: number): string {
 
 export function lookOf(host: HostView, nowMs: number): StateLook {
   const known = host.inventory !== null;
-  const age = shortAge(host.asOf, nowMs);
   const state = host.state;
+  // Only asked for where it is shown: a thousand live hosts have no age on their cards.
+  const age = state.kind === "live" || state.kind === "loading" ? "" : shortAge(host.asOf, nowMs);
   switch (state.kind) {
     case "live":
       if (host.openOperationId !== null) {
@@ -88,7 +89,9 @@ export function troubleOf(host: HostView): { readonly label: string; readonly to
 export function modelLine(host: HostView): string {
   const gpus = host.inventory?.gpus;
   if (gpus === undefined) return "";
-  if (gpus.length === 0) return t("board.noGpus");
+  const first = gpus[0];
+  if (first === undefined) return t("board.noGpus");
+  if (gpus.every(({ name }) => name === first.name)) return `${gpus.length} x ${shortModel(first.name)}`;
   const counts = new Map<string, number>();
   for (const gpu of gpus) {
     const name = shortModel(gpu.name);
