@@ -11,8 +11,7 @@ import type { GpuPlan, PlanStep } from "../mig/types.ts";
 import type { Change } from "./changes.ts";
 import type { HostInventory } from "./inventory.ts";
 
-/** Raised whenever a message changes its meaning; both sides refuse another number. */
-export const protocolVersion = 1;
+export { protocolVersion } from "./version.ts";
 
 const count = z.int().check(z.nonnegative());
 

@@ -1,7 +1,7 @@
-import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { AppError } from "../../../../shared/errors.ts";
 import type { HostInventory } from "../../../../shared/protocol/inventory.ts";
+import { fileSystem } from "../operating-system/builtin.ts";
 import { handlers } from "../serve/handlers.ts";
 import { parseInput } from "../serve/validation.ts";
 import type { System } from "../system.ts";
@@ -60,8 +60,9 @@ async function fromCapture(path: string, system: System): Promise<HostInventory>
 /** The files of a directory and of those in it, or the one file. Throws AppError `not-found`, `permission`. */
 async function capturedFiles(path: string): Promise<{ readonly name: string; readonly bytes: Uint8Array }[]> {
   try {
-    if ((await stat(path)).isFile()) return [{ name: basename(path), bytes: await readFile(path) }];
-    const entries = await readdir(path, { withFileTypes: true, recursive: true });
+    if ((await fileSystem().stat(path)).isFile())
+      return [{ name: basename(path), bytes: await fileSystem().readFile(path) }];
+    const entries = await fileSystem().readdir(path, { withFileTypes: true, recursive: true });
     const files = entries
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name))
@@ -69,8 +70,11 @@ async function capturedFiles(path: string): Promise<{ readonly name: string; rea
       .slice(0, mostFiles);
     const captured: { name: string; bytes: Uint8Array }[] = [];
     for (const file of files) {
-      if ((await stat(file)).size > largestFileBytes) continue;
-      captured.push({ name: file.slice(resolve(path).length + 1) || basename(file), bytes: await readFile(file) });
+      if ((await fileSystem().stat(file)).size > largestFileBytes) continue;
+      captured.push({
+        name: file.slice(resolve(path).length + 1) || basename(file),
+        bytes: await fileSystem().readFile(file),
+      });
     }
     return captured;
   } catch (error) {

@@ -1,6 +1,6 @@
-import { readFile } from "node:fs/promises";
 import { AppError, toErrorData } from "../../../../shared/errors.ts";
 import { type ApplyResult, protocolVersion, type StepProgress } from "../../../../shared/protocol/contract.ts";
+import { fileSystem } from "../operating-system/builtin.ts";
 import { handlers, type TaskContext } from "../serve/handlers.ts";
 import { parseInput } from "../serve/validation.ts";
 import type { System } from "../system.ts";
@@ -226,7 +226,9 @@ async function wishOf(words: WishWords, system: System, terminal: Terminal): Pro
  */
 async function readWish(path: string, terminal: Terminal): Promise<{ readonly gpus: unknown }> {
   try {
-    const value: unknown = JSON.parse(path === "-" ? await terminal.readInput() : await readFile(path, "utf8"));
+    const value: unknown = JSON.parse(
+      path === "-" ? await terminal.readInput() : await fileSystem().readFile(path, "utf8"),
+    );
     if (typeof value === "object" && value !== null && "gpus" in value) return { gpus: value.gpus };
   } catch {
     // Not there, not readable or not JSON.

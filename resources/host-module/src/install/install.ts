@@ -1,9 +1,7 @@
-import { createHash, randomBytes } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { chmod, chown, copyFile, lstat, mkdir, open, readFile, readlink, rename, rm, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { pipeline } from "node:stream/promises";
 import { AppError } from "../../../../shared/errors.ts";
+import { crypto, fileSystem, streams } from "../operating-system/builtin.ts";
 import { writeError } from "../operating-system/file-error.ts";
 import type { System } from "../system.ts";
 import { launcher, restoreUnit, sudoRule } from "./content.ts";
@@ -53,6 +51,10 @@ export async function install(system: System, request: InstallRequest): Promise<
   return done;
 }
 
+function uniqueName(): string {
+  return crypto().randomBytes(6).toString("hex");
+}
+
 async function checkGroup(system: System, group: string, onThisHost: boolean): Promise<void> {
   // The name stands in a sudoers file: nothing but a plain name may.
   const plain = /^[A-Za-z_][A-Za-z0-9_-]{0,31}$/.test(group);
@@ -75,43 +77,47 @@ async function placeVersion(paths: InstallPaths, request: InstallRequest): Promi
   const script = launcher(request.version);
   const same = await Promise.all([
     ...files.map(async ({ name, from }) => (await digest(join(target, name))) === (await digest(from))),
-    readFile(join(target, "tessera-host"), "utf8").then(
-      (text) => text === script,
-      () => false,
-    ),
+    fileSystem()
+      .readFile(join(target, "tessera-host"), "utf8")
+      .then(
+        (text) => text === script,
+        () => false,
+      ),
   ]);
   if (same.every(Boolean)) return `${target} is there already`;
 
-  await mkdir(paths.versions, { recursive: true, mode: 0o755 });
-  const staging = join(paths.versions, `.${request.version}.${randomBytes(6).toString("hex")}`);
+  await fileSystem().mkdir(paths.versions, { recursive: true, mode: 0o755 });
+  const staging = join(paths.versions, `.${request.version}.${uniqueName()}`);
   try {
-    await mkdir(staging, { mode: 0o755 });
+    await fileSystem().mkdir(staging, { mode: 0o755 });
     for (const { name, from, mode } of files) {
-      await copyFile(from, join(staging, name));
+      await fileSystem().copyFile(from, join(staging, name));
       await settle(join(staging, name), mode);
     }
     await writeSettled(join(staging, "tessera-host"), script, 0o755);
     await settle(staging, 0o755);
     // A directory cannot be renamed over a full one: the version of the same number that was there goes aside first.
     const aside = `${staging}.old`;
-    const replaced = await rename(target, aside).then(
-      () => true,
-      () => false,
-    );
-    await rename(staging, target);
-    if (replaced) await rm(aside, { recursive: true, force: true });
+    const replaced = await fileSystem()
+      .rename(target, aside)
+      .then(
+        () => true,
+        () => false,
+      );
+    await fileSystem().rename(staging, target);
+    if (replaced) await fileSystem().rm(aside, { recursive: true, force: true });
     await settle(paths.versions, 0o755);
   } catch (error) {
-    await rm(staging, { recursive: true, force: true });
+    await fileSystem().rm(staging, { recursive: true, force: true });
     throw error;
   }
   return `${target} written`;
 }
 
 async function digest(path: string): Promise<string | null> {
-  const hash = createHash("sha256");
+  const hash = crypto().createHash("sha256");
   try {
-    await pipeline(createReadStream(path), hash);
+    await streams().pipeline(createReadStream(path), hash);
     return hash.digest("hex");
   } catch {
     return null;
@@ -120,9 +126,9 @@ async function digest(path: string): Promise<string | null> {
 
 /** Mode, owner and disk: as root everything belongs to root, whoever built the bundle. */
 async function settle(path: string, mode: number): Promise<void> {
-  await chmod(path, mode);
-  if (process.geteuid?.() === 0) await chown(path, 0, 0);
-  const file = await open(path, "r");
+  await fileSystem().chmod(path, mode);
+  if (process.geteuid?.() === 0) await fileSystem().chown(path, 0, 0);
+  const file = await fileSystem().open(path, "r");
   try {
     await file.sync();
   } finally {
@@ -131,7 +137,7 @@ async function settle(path: string, mode: number): Promise<void> {
 }
 
 async function writeSettled(path: string, content: string, mode: number): Promise<void> {
-  const file = await open(path, "wx", mode);
+  const file = await fileSystem().open(path, "wx", mode);
   try {
     await file.writeFile(content);
   } finally {
@@ -141,21 +147,23 @@ async function writeSettled(path: string, content: string, mode: number): Promis
 }
 
 async function replaceLink(target: string, path: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o755 });
-  const temporary = `${path}.${randomBytes(6).toString("hex")}.tmp`;
-  await symlink(target, temporary);
+  await fileSystem().mkdir(dirname(path), { recursive: true, mode: 0o755 });
+  const temporary = `${path}.${uniqueName()}.tmp`;
+  await fileSystem().symlink(target, temporary);
   try {
-    await rename(temporary, path);
+    await fileSystem().rename(temporary, path);
   } catch (error) {
-    await rm(temporary, { force: true });
+    await fileSystem().rm(temporary, { force: true });
     throw error;
   }
 }
 
 async function placeProgramLink(paths: InstallPaths): Promise<void> {
-  const present = await lstat(paths.link).catch(() => null);
+  const present = await fileSystem()
+    .lstat(paths.link)
+    .catch(() => null);
   if (present !== null) {
-    const target = present.isSymbolicLink() ? await readlink(paths.link) : null;
+    const target = present.isSymbolicLink() ? await fileSystem().readlink(paths.link) : null;
     if (target === program) return;
     throw notOurs(paths.link);
   }
@@ -165,9 +173,9 @@ async function placeProgramLink(paths: InstallPaths): Promise<void> {
 async function placeSudoRule(system: System, paths: InstallPaths, group: string): Promise<string> {
   const content = sudoRule(group);
   await refuseForeign(paths.sudoRule);
-  await mkdir(dirname(paths.sudoRule), { recursive: true, mode: 0o755 });
+  await fileSystem().mkdir(dirname(paths.sudoRule), { recursive: true, mode: 0o755 });
   // sudo skips names with a dot, so the file is without effect until it has been checked and renamed.
-  const temporary = `${paths.sudoRule}.${randomBytes(6).toString("hex")}.tmp`;
+  const temporary = `${paths.sudoRule}.${uniqueName()}.tmp`;
   try {
     await writeSettled(temporary, content, 0o440);
     const check = await system.run(["visudo", "-c", "-f", temporary], { timeoutMs: 20_000 });
@@ -184,20 +192,20 @@ async function placeSudoRule(system: System, paths: InstallPaths, group: string)
         },
       });
     }
-    await rename(temporary, paths.sudoRule);
+    await fileSystem().rename(temporary, paths.sudoRule);
     const checked = check.exitStatus === 0 ? "checked by visudo" : "not checked: there is no visudo here";
     return `${paths.sudoRule} for group ${group} (${checked})`;
   } finally {
-    await rm(temporary, { force: true });
+    await fileSystem().rm(temporary, { force: true });
   }
 }
 
 async function placeUnit(system: System, paths: InstallPaths, onThisHost: boolean): Promise<string> {
   await refuseForeign(paths.unit);
-  await mkdir(dirname(paths.unit), { recursive: true, mode: 0o755 });
-  const temporary = `${paths.unit}.${randomBytes(6).toString("hex")}.tmp`;
+  await fileSystem().mkdir(dirname(paths.unit), { recursive: true, mode: 0o755 });
+  const temporary = `${paths.unit}.${uniqueName()}.tmp`;
   await writeSettled(temporary, restoreUnit(), 0o644);
-  await rename(temporary, paths.unit);
+  await fileSystem().rename(temporary, paths.unit);
   await replaceLink("/etc/systemd/system/tessera-restore.service", paths.unitWanted);
   if (!onThisHost) return `${paths.unit} enabled for the next boot`;
   const reload = await system.run(["systemctl", "daemon-reload"], { timeoutMs: 30_000 });
@@ -207,7 +215,9 @@ async function placeUnit(system: System, paths: InstallPaths, onThisHost: boolea
 
 /** A file of that name which somebody else wrote is left alone. */
 async function refuseForeign(path: string): Promise<void> {
-  const content = await readFile(path, "utf8").catch(() => null);
+  const content = await fileSystem()
+    .readFile(path, "utf8")
+    .catch(() => null);
   if (content !== null && !content.startsWith(marker)) throw notOurs(path);
 }
 

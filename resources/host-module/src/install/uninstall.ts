@@ -1,6 +1,6 @@
-import { lstat, readdir, readFile, readlink, rm, rmdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { AppError } from "../../../../shared/errors.ts";
+import { fileSystem } from "../operating-system/builtin.ts";
 import { writeError } from "../operating-system/file-error.ts";
 import type { System } from "../system.ts";
 import { type InstallPaths, installPaths, marker, program } from "./paths.ts";
@@ -30,7 +30,9 @@ export async function uninstall(system: System, request: UninstallRequest): Prom
 }
 
 async function removeVersion(paths: InstallPaths, version: string): Promise<readonly string[]> {
-  const installed: readonly string[] = await readdir(paths.versions).catch(() => []);
+  const installed: readonly string[] = await fileSystem()
+    .readdir(paths.versions)
+    .catch(() => []);
   if (!installed.includes(version)) {
     throw new AppError({
       code: "not-found",
@@ -38,7 +40,11 @@ async function removeVersion(paths: InstallPaths, version: string): Promise<read
       remedy: `Installed are: ${installed.join(", ") || "none"}.`,
     });
   }
-  if ((await readlink(paths.current).catch(() => null)) === `versions/${version}`) {
+  if (
+    (await fileSystem()
+      .readlink(paths.current)
+      .catch(() => null)) === `versions/${version}`
+  ) {
     throw new AppError({
       code: "in-use",
       message: `Version ${version} is the current one.`,
@@ -46,28 +52,56 @@ async function removeVersion(paths: InstallPaths, version: string): Promise<read
     });
   }
   const path = join(paths.versions, version);
-  await rm(path, { recursive: true });
+  await fileSystem().rm(path, { recursive: true });
   return [`${path} removed`];
 }
 
 async function removeAll(system: System, paths: InstallPaths, onThisHost: boolean): Promise<readonly string[]> {
   const removed: string[] = [];
   const unlink = async (path: string) => {
-    await rm(path, { recursive: true });
+    await fileSystem().rm(path, { recursive: true });
     removed.push(`${path} removed`);
   };
   // Ways in first, the program last: an interrupted run never leaves a rule for a program that is gone.
   for (const path of [paths.sudoRule, paths.unit]) {
-    const content = await readFile(path, "utf8").catch(() => null);
+    const content = await fileSystem()
+      .readFile(path, "utf8")
+      .catch(() => null);
     if (content?.startsWith(marker) !== true) continue;
-    if (path === paths.unit && (await lstat(paths.unitWanted).catch(() => null)) !== null)
+    if (
+      path === paths.unit &&
+      (await fileSystem()
+        .lstat(paths.unitWanted)
+        .catch(() => null)) !== null
+    )
       await unlink(paths.unitWanted);
     await unlink(path);
   }
-  if ((await readlink(paths.link).catch(() => null)) === program) await unlink(paths.link);
-  if ((await lstat(paths.current).catch(() => null))?.isSymbolicLink() === true) await unlink(paths.current);
-  if ((await lstat(paths.versions).catch(() => null))?.isDirectory() === true) await unlink(paths.versions);
-  await rmdir(dirname(paths.versions)).catch(() => undefined);
+  if (
+    (await fileSystem()
+      .readlink(paths.link)
+      .catch(() => null)) === program
+  )
+    await unlink(paths.link);
+  if (
+    (
+      await fileSystem()
+        .lstat(paths.current)
+        .catch(() => null)
+    )?.isSymbolicLink() === true
+  )
+    await unlink(paths.current);
+  if (
+    (
+      await fileSystem()
+        .lstat(paths.versions)
+        .catch(() => null)
+    )?.isDirectory() === true
+  )
+    await unlink(paths.versions);
+  await fileSystem()
+    .rmdir(dirname(paths.versions))
+    .catch(() => undefined);
   if (onThisHost && removed.some((line) => line.startsWith(paths.unit))) {
     await system.run(["systemctl", "daemon-reload"], { timeoutMs: 30_000 });
   }

@@ -1,10 +1,13 @@
-import { randomBytes } from "node:crypto";
-import { chmod, constants, lstat, mkdir, open, readdir, readFile, readlink, rename, rm } from "node:fs/promises";
+import { constants } from "node:fs";
 import { dirname } from "node:path";
 import { AppError } from "../../../../shared/errors.ts";
 import type { FileStatus, Files } from "../system.ts";
+import { fileSystem } from "./builtin.ts";
 import { isAbsence, writeError } from "./file-error.ts";
 import { lockFile } from "./lock.ts";
+
+/** Temporary names need be unique only among ourselves: they are made anew or not at all, in directories of root. */
+let temporaryFiles = 0;
 
 async function absentAsNull<T>(reading: Promise<T>): Promise<T | null> {
   try {
@@ -17,7 +20,7 @@ async function absentAsNull<T>(reading: Promise<T>): Promise<T | null> {
 
 /** Makes a new or renamed entry of a directory survive a power cut: the file's own fsync does not cover its name. */
 async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, constants.O_RDONLY | constants.O_DIRECTORY);
+  const directory = await fileSystem().open(path, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
     await directory.sync();
   } finally {
@@ -32,17 +35,17 @@ async function syncDirectory(path: string): Promise<void> {
 export function realFiles(resolve: (path: string) => string, heldLocks: Set<number>): Files {
   return {
     async read(path) {
-      const content = await absentAsNull(readFile(resolve(path)));
+      const content = await absentAsNull(fileSystem().readFile(resolve(path)));
       return content === null ? null : new Uint8Array(content);
     },
 
     async list(path) {
-      const names = await absentAsNull(readdir(resolve(path)));
+      const names = await absentAsNull(fileSystem().readdir(resolve(path)));
       return names === null ? null : names.sort();
     },
 
     async status(path): Promise<FileStatus | null> {
-      const status = await absentAsNull(lstat(resolve(path)));
+      const status = await absentAsNull(fileSystem().lstat(resolve(path)));
       if (status === null) return null;
       return {
         uid: status.uid,
@@ -60,16 +63,16 @@ export function realFiles(resolve: (path: string) => string, heldLocks: Set<numb
     },
 
     readLink(path) {
-      return absentAsNull(readlink(resolve(path)));
+      return absentAsNull(fileSystem().readlink(resolve(path)));
     },
 
     async makeDirectory(path, mode) {
       const target = resolve(path);
       try {
         // Everything above it is made with plain rights: mkdir applies the mode, less the umask, to each new part.
-        const made = await mkdir(target, { recursive: true, mode: 0o755 });
+        const made = await fileSystem().mkdir(target, { recursive: true, mode: 0o755 });
         if (made === undefined) return;
-        await chmod(target, mode);
+        await fileSystem().chmod(target, mode);
         await syncDirectory(dirname(made));
       } catch (error) {
         throw writeError(error, path);
@@ -78,9 +81,10 @@ export function realFiles(resolve: (path: string) => string, heldLocks: Set<numb
 
     async replace(path, content, mode) {
       const target = resolve(path);
-      const temporary = `${target}.${randomBytes(6).toString("hex")}.tmp`;
+      temporaryFiles += 1;
+      const temporary = `${target}.${process.pid}-${temporaryFiles}.tmp`;
       try {
-        const file = await open(temporary, "wx", mode);
+        const file = await fileSystem().open(temporary, "wx", mode);
         try {
           await file.chmod(mode);
           await file.writeFile(content);
@@ -88,10 +92,12 @@ export function realFiles(resolve: (path: string) => string, heldLocks: Set<numb
         } finally {
           await file.close();
         }
-        await rename(temporary, target);
+        await fileSystem().rename(temporary, target);
         await syncDirectory(dirname(target));
       } catch (error) {
-        await rm(temporary, { force: true }).catch(() => undefined);
+        await fileSystem()
+          .rm(temporary, { force: true })
+          .catch(() => undefined);
         throw writeError(error, path);
       }
     },
@@ -100,7 +106,7 @@ export function realFiles(resolve: (path: string) => string, heldLocks: Set<numb
       const target = resolve(path);
       try {
         const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
-        const file = await open(target, flags, mode);
+        const file = await fileSystem().open(target, flags, mode);
         try {
           const { size } = await file.stat();
           try {
@@ -121,7 +127,7 @@ export function realFiles(resolve: (path: string) => string, heldLocks: Set<numb
 
     async remove(path) {
       try {
-        await rm(resolve(path), { force: true, recursive: true });
+        await fileSystem().rm(resolve(path), { force: true, recursive: true });
       } catch (error) {
         throw error instanceof AppError ? error : writeError(error, path);
       }

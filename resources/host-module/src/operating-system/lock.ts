@@ -1,6 +1,7 @@
-import { spawn } from "node:child_process";
-import { constants, type FileHandle, open } from "node:fs/promises";
+import { constants } from "node:fs";
+import type { FileHandle } from "node:fs/promises";
 import { AppError } from "../../../../shared/errors.ts";
+import { childProcess, fileSystem } from "./builtin.ts";
 import { writeError } from "./file-error.ts";
 
 /**
@@ -20,7 +21,7 @@ import { writeError } from "./file-error.ts";
 export async function lockFile(path: string, holder: string, held: Set<number>): Promise<AsyncDisposable> {
   let file: FileHandle;
   try {
-    file = await open(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
+    file = await fileSystem().open(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
   } catch (error) {
     throw writeError(error, path);
   }
@@ -46,7 +47,7 @@ export async function lockFile(path: string, holder: string, held: Set<number>):
 
 function flock(fd: number): Promise<number | string> {
   return new Promise((resolve) => {
-    const child = spawn("flock", ["-n", "3"], { stdio: ["ignore", "ignore", "ignore", fd] });
+    const child = childProcess().spawn("flock", ["-n", "3"], { stdio: ["ignore", "ignore", "ignore", fd] });
     child.on("error", (error) => resolve(error.message));
     child.on("exit", (code, signal) => resolve(code ?? signal ?? "ended without a status"));
   });

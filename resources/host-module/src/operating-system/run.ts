@@ -1,5 +1,6 @@
-import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import type { RunOptions, RunResult } from "../system.ts";
+import { childProcess } from "./builtin.ts";
 
 const defaultMaxOutputBytes = 32 * 1024 * 1024;
 /** After SIGKILL. A process in uninterruptible sleep inside the driver outlives it. */
@@ -62,9 +63,9 @@ export function runProgram(
       refuse(127, "no program given");
       return;
     }
-    let child: ReturnType<typeof spawn>;
+    let child: ChildProcess;
     try {
-      child = spawn(program, args, {
+      child = childProcess().spawn(program, args, {
         stdio: ["ignore", "pipe", "pipe", ...inheritedFds],
         detached: true,
         env: { ...process.env, LC_ALL: "C", LANG: "C" },

@@ -1,12 +1,12 @@
 import { AppError } from "../../../../shared/errors.ts";
-import {
-  type HostAnswer,
-  type HostInput,
-  type HostMethod,
-  type HostProgress,
-  type HostTask,
-  protocolVersion,
+import type {
+  HostAnswer,
+  HostInput,
+  HostMethod,
+  HostProgress,
+  HostTask,
 } from "../../../../shared/protocol/contract.ts";
+import { protocolVersion } from "../../../../shared/protocol/version.ts";
 import type { System } from "../system.ts";
 import { version } from "../version.ts";
 

@@ -1,22 +1,11 @@
 import type { Readable, Writable } from "node:stream";
-import {
-  type CancellationToken,
-  createMessageConnection,
-  NullLogger,
-  ProgressType,
-  ResponseError,
-  StreamMessageReader,
-  StreamMessageWriter,
-} from "vscode-jsonrpc/node";
 import { AppError, toErrorData } from "../../../../shared/errors.ts";
-import { type HostMethod, hostContract } from "../../../../shared/protocol/contract.ts";
-import { failureCode } from "../../../../shared/protocol/wire.ts";
+import type { HostMethod } from "../../../../shared/protocol/contract.ts";
+import { type Call, failureCode } from "../../../../shared/protocol/wire.ts";
 import type { System } from "../system.ts";
 import { handlers } from "./handlers.ts";
 import { cancelledByCaller, connectionLost } from "./interruption.ts";
-import { parseCall, parseInput } from "./validation.ts";
-
-const progressType = new ProgressType<unknown>();
+import { type Answer, answerRequests, type Request } from "./json-rpc.ts";
 
 /**
  * Answers the host contract over one pair of streams, until the input ends or `hangUp` is raised, and then until
@@ -26,76 +15,84 @@ export async function serveHost(
   system: System,
   input: Readable,
   output: Writable,
-  hangUp: AbortSignal = new AbortController().signal,
+  hangUp?: AbortSignal,
 ): Promise<void> {
-  const connection = createMessageConnection(
-    new StreamMessageReader(input),
-    new StreamMessageWriter(output),
-    NullLogger,
-  );
-  const running = new Set<Promise<unknown>>();
+  const running = new Set<Promise<Answer>>();
   const gone = new AbortController();
-
-  const answer = async (method: HostMethod, params: unknown, token: CancellationToken): Promise<unknown> => {
-    const cancel = new AbortController();
-    const listener = token.onCancellationRequested(() => cancel.abort(cancelledByCaller()));
-    try {
-      const call = parseCall(params);
-      const { progressToken } = call;
-      return await invoke(method, system, parseInput(method, call.input), {
-        signal: AbortSignal.any([cancel.signal, gone.signal]),
-        progress: (value) => {
-          if (progressToken === undefined || gone.signal.aborted) return;
-          connection.sendProgress(progressType, progressToken, value).catch(() => undefined);
-        },
-      });
-    } catch (error) {
-      const data = toErrorData(error);
-      return new ResponseError(failureCode, data.message, data);
-    } finally {
-      listener.dispose();
-    }
-  };
-
-  connection.onRequest((method, params, token) => {
-    if (!isHostMethod(method)) {
-      const data = new AppError({
-        code: "bad-request",
-        message: `tessera-host knows no request called ${JSON.stringify(method)}.`,
-        remedy: "Use a console of the same version.",
-      }).toData();
-      return new ResponseError(failureCode, data.message, data);
-    }
-    const task = answer(method, params, token);
-    running.add(task);
-    return task.finally(() => running.delete(task));
-  });
-
   await new Promise<void>((resolve) => {
     const end = (how: string) => {
       gone.abort(connectionLost(how));
       resolve();
     };
-    connection.onClose(() => end("end of input"));
-    input.on("end", () => end("end of input"));
-    input.on("close", () => end("input closed"));
-    // Without listeners a broken pipe would end the process in the middle of a step.
-    input.on("error", (error) => end(error.message));
-    output.on("error", (error) => end(error.message));
-    connection.onError(([error]) => end(error.message));
-    hangUp.addEventListener("abort", () => end("told to end"), { once: true });
-    if (hangUp.aborted) end("told to end");
-    connection.listen();
+    const onRequest = (request: Request) => {
+      const answering = answer(system, request, gone.signal);
+      running.add(answering);
+      return answering.finally(() => running.delete(answering));
+    };
+    answerRequests(input, output, onRequest, end);
+    hangUp?.addEventListener("abort", () => end("told to end"), { once: true });
+    if (hangUp?.aborted) end("told to end");
   });
-  while (running.size > 0) await Promise.allSettled([...running]);
-  connection.dispose();
+  while (running.size > 0) await Promise.allSettled(running);
 }
 
+async function answer(system: System, request: Request, gone: AbortSignal): Promise<Answer> {
+  try {
+    const { method, params } = request;
+    if (!isHostMethod(method)) {
+      throw new AppError({
+        code: "bad-request",
+        message: `tessera-host knows no request called ${JSON.stringify(method)}.`,
+        remedy: "Use a console of the same version.",
+      });
+    }
+    const { input, progressToken } = await callOf(method, params);
+    const cancel = new AbortController();
+    const abort = () => cancel.abort(request.cancelled.aborted ? cancelledByCaller() : gone.reason);
+    for (const signal of [request.cancelled, gone]) {
+      if (signal.aborted) abort();
+      else signal.addEventListener("abort", abort, { once: true });
+    }
+    const progress = (value: unknown) => {
+      if (progressToken !== undefined) request.progress(progressToken, value);
+    };
+    try {
+      return { ok: true, result: await invoke(method, system, input, { signal: cancel.signal, progress }) };
+    } finally {
+      gone.removeEventListener("abort", abort);
+    }
+  } catch (error) {
+    const data = toErrorData(error);
+    return { ok: false, code: failureCode, message: data.message, data };
+  }
+}
+
+/** Only our own names: `constructor` is no request. */
 function isHostMethod(method: string): method is HostMethod {
-  return Object.hasOwn(hostContract, method);
+  return Object.hasOwn(handlers, method);
 }
 
-/** The one place where the method's own types meet: `parseInput` has checked the input against its schema. */
+/** `hello` comes first on every connection and is checked by hand: the schemas are loaded with the first real request. */
+async function callOf(method: HostMethod, params: unknown): Promise<Call<unknown>> {
+  if (method === "hello") {
+    const hello = helloCall(params);
+    if (hello !== null) return { input: hello };
+  }
+  const { parseCall, parseInput } = await import("./validation.ts");
+  const call = parseCall(params);
+  return { ...call, input: parseInput(method, call.input) };
+}
+
+function helloCall(params: unknown): { readonly protocolVersion: number; readonly client: string } | null {
+  if (typeof params !== "object" || params === null || !("input" in params)) return null;
+  const { input } = params;
+  if (typeof input !== "object" || input === null || !("protocolVersion" in input) || !("client" in input)) return null;
+  const { protocolVersion, client } = input;
+  const fits = Number.isSafeInteger(protocolVersion) && typeof client === "string" && client.length <= 200;
+  return fits && typeof protocolVersion === "number" ? { protocolVersion, client } : null;
+}
+
+/** The one place where the method's own types meet: the input was checked against the method's schema. */
 function invoke(
   method: HostMethod,
   system: System,
