@@ -86,7 +86,10 @@ export function HelpSheet() {
             </button>
           </div>
           <div className={styles.groups}>
-            <Group title={t("keys.group-go")} lines={others} />
+            <div>
+              <Group title={t("keys.group-go")} lines={others} />
+              <p className={styles.note}>{t("board.hint")}</p>
+            </div>
             <div>
               <Group title={t("keys.group-change")} lines={[...changes, ...onInstance]} />
               <Group title={t("keys.group-held")} lines={held} />

@@ -92,6 +92,7 @@ export function InstanceMenu({
         isOpen={open}
         onOpenChange={setOpen}
         placement="bottom start"
+        aria-label={t("instance.menu", { profile, start })}
         className={styles.popover ?? ""}
       >
         <Menu

@@ -120,20 +120,22 @@ function DraftPlan() {
   return (
     <>
       <StaleBanner gpus={stale} />
-      <div className={styles.bar}>
-        <h2 className="truncate" title={title}>
-          {title}
-        </h2>
-        <span className={styles.spacer} />
-        <Check hosts={hosts} />
-        <History />
-      </div>
-      <div className={styles.body}>
-        {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-        <section className={styles.steps} tabIndex={0} aria-label={t("plan.label")}>
-          <PlanSteps hosts={hosts} runHosts={null} ended={false} />
-        </section>
-        <PlanAfter hosts={hosts} />
+      <div className={styles.content}>
+        <div className={styles.bar}>
+          <h2 className="truncate" title={title}>
+            {title}
+          </h2>
+          <span className={styles.spacer} />
+          <Check hosts={hosts} />
+          <History />
+        </div>
+        <div className={styles.body}>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+          <section className={styles.steps} tabIndex={0} aria-label={t("plan.stepsLabel")}>
+            <PlanSteps hosts={hosts} runHosts={null} ended={false} />
+          </section>
+          <PlanAfter hosts={hosts} />
+        </div>
       </div>
     </>
   );

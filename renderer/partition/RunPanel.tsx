@@ -87,7 +87,7 @@ export function RunPanel({ run }: { readonly run: Run }) {
   const stale = ended && isStaleRun(run);
   const { done, total } = stepCounts(run);
   return (
-    <>
+    <div className={styles.content}>
       <div className={styles.bar}>
         <h2 className="truncate" data-good={title.good} title={title.words}>
           {title.words}
@@ -131,10 +131,10 @@ export function RunPanel({ run }: { readonly run: Run }) {
         )}
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <section className={`${styles.steps} ${styles.runSteps}`} tabIndex={0} aria-label={t("plan.label")}>
+      <section className={`${styles.steps} ${styles.runSteps}`} tabIndex={0} aria-label={t("plan.stepsLabel")}>
         {run.error === null ? null : <ErrorText error={run.error} />}
         <PlanSteps hosts={hostsOf(run)} runHosts={run.hosts} ended={ended} />
       </section>
-    </>
+    </div>
   );
 }

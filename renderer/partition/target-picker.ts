@@ -67,6 +67,9 @@ export function movePlaces(source: DragSource, homeGpuUuid: string | null): read
       if (itself && source.start === start) continue;
       const outcome = dropped(draft, factsOf, source, facts.gpu.uuid, start);
       if (!outcome.ok) continue;
+      // Two of a kind that change places leave everything as it was.
+      const stands = nameAt(facts, layout, start);
+      if (outcome.swapped && stands === profile.name) continue;
       const displaced = overlapping(facts.geometry, layout, start, profile.memorySlices).filter(
         (instance) => !(itself && instance.start === source.start),
       );

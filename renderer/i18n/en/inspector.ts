@@ -51,7 +51,7 @@ export const inspector = {
   "inspector.noNic": "no NIC near",
   "inspector.ecc": "ECC",
   "inspector.eccOff": "off",
-  "inspector.eccClean": "on, no uncorrected errors",
+  "inspector.eccClean": "on, no errors",
   "inspector.eccErrors": "on, {{volatile}} uncorrected since boot, {{aggregate}} in all",
   "inspector.repair": "Memory repair",
   "inspector.repair-none": "none pending",

@@ -16,6 +16,7 @@ export const partition = {
   "draft.noTarget": "{{profile}} fits nowhere in this cluster.",
 
   "plan.label": "Plan",
+  "plan.stepsLabel": "Steps",
   "plan.hint": "Drag a profile onto a GPU, or press M. Nothing changes on a host before you apply the plan.",
   "plan.undo": "Undo",
   "plan.redo": "Redo",

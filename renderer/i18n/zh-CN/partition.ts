@@ -16,6 +16,7 @@ export const partition: Translated<typeof english> = {
   "draft.noTarget": "整个集群都放不下 {{profile}}。",
 
   "plan.label": "计划",
+  "plan.stepsLabel": "步骤",
   "plan.hint": "把规格拖到 GPU 上，或按 M。应用计划之前，主机不会有任何改动。",
   "plan.undo": "撤销",
   "plan.redo": "重做",
