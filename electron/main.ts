@@ -10,7 +10,7 @@ import { isTrustedFrame, pageScheme, pageUrl } from "./desktop/page-origin.ts";
 import { ServicesHost } from "./desktop/services-host.ts";
 import { windowOptions } from "./desktop/window-options.ts";
 import { pageAnswer } from "./page.ts";
-import { parseStartOptions, type StartOptions } from "./start-options.ts";
+import { ownStartArguments, parseStartOptions, type StartOptions } from "./start-options.ts";
 import { version } from "./version.ts";
 
 const bundle = import.meta.dirname;
@@ -95,8 +95,7 @@ async function servicesStart(start: StartOptions): Promise<ServicesStart> {
 
 function readOptions(): StartOptions | null {
   try {
-    // `electron DIRECTORY --options` while developing, `tessera --options` once packaged.
-    return parseStartOptions(process.argv.slice(app.isPackaged ? 1 : 2));
+    return parseStartOptions(ownStartArguments(process.argv.slice(1)));
   } catch (error) {
     const { message, remedy } = toErrorData(error);
     process.stderr.write(`${message}\n${remedy}\n`);

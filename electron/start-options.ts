@@ -18,6 +18,38 @@ export const startHelp = `  --port N              listen on this port of 127.0.0
   --help                this text
 `;
 
+const options = {
+  web: { type: "boolean" },
+  port: { type: "string" },
+  "no-demo": { type: "boolean" },
+  cluster: { type: "string" },
+  "data-directory": { type: "string" },
+  help: { type: "boolean", short: "h" },
+} as const;
+
+/**
+ * Ours among the words that a desktop program is started with: Chromium's switches, the application's folder and
+ * what test drivers and macOS add stand among them.
+ */
+export function ownStartArguments(argv: readonly string[]): readonly string[] {
+  const own: string[] = [];
+  for (let index = 0; index < argv.length; index += 1) {
+    const word = argv[index] ?? "";
+    const name = word.replace(/^--/, "").replace(/=.*$/, "");
+    if (!word.startsWith("--") || !isOption(name)) continue;
+    own.push(word);
+    const value = argv[index + 1];
+    if (options[name].type === "boolean" || word.includes("=") || value === undefined) continue;
+    own.push(value);
+    index += 1;
+  }
+  return own;
+}
+
+function isOption(name: string): name is keyof typeof options {
+  return Object.hasOwn(options, name);
+}
+
 /** Throws `bad-request`. */
 export function parseStartOptions(argv: readonly string[]): StartOptions {
   const { values } = parse(argv);
@@ -34,14 +66,7 @@ function parse(argv: readonly string[]) {
   try {
     return parseArgs({
       args: [...argv],
-      options: {
-        web: { type: "boolean" },
-        port: { type: "string" },
-        "no-demo": { type: "boolean" },
-        cluster: { type: "string" },
-        "data-directory": { type: "string" },
-        help: { type: "boolean", short: "h" },
-      },
+      options,
     });
   } catch (error) {
     throw new AppError({

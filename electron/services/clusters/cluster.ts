@@ -104,10 +104,9 @@ export class Cluster {
       refreshSecondsOf(draft) === refreshSecondsOf(before) && draft.keepaliveSeconds === before.keepaliveSeconds;
     const oldRack = rackOf(before.racks);
     const newRack = rackOf(draft.racks);
+    const staying = new Set(draft.hosts);
     const reusable = new Map(
-      [...earlier].filter(
-        ([hostId]) => sameWays && oldRack(hostId) === newRack(hostId) && draft.hosts.includes(hostId),
-      ),
+      [...earlier].filter(([hostId]) => sameWays && oldRack(hostId) === newRack(hostId) && staying.has(hostId)),
     );
     const lasts = new Map<string, StoredInventory>();
     for (const [hostId, host] of earlier) {
