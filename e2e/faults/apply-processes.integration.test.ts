@@ -27,13 +27,12 @@ const wanted: Layout = {
   instances: [
     { profileId: 9, start: 0 },
     { profileId: 14, start: 4 },
-    { profileId: 19, start: 6 },
   ],
 };
 const before = ["on 19@4[0@0] 9@0[2@0]"];
-const after = ["on 14@4[1@0] 19@6[0@0] 9@0[2@0]"];
+const after = ["on 14@4[1@0] 9@0[2@0]"];
 
-/** 3g in use, 1g idle; wanted: the 1g goes, 2g and another 1g come. */
+/** 3g in use, 1g idle; wanted: the 1g goes and a 2g comes. */
 function newHost(durationScale = 0): { readonly host: ProcessHost; readonly file: string } {
   cases += 1;
   const instances = [
@@ -66,29 +65,24 @@ async function settles(host: ProcessHost, file: string, way: "finish" | "roll-ba
 
 describe("killed with SIGKILL", () => {
   const moments = ["before", "during", "after"] as const;
-  // -dci, -dgi, -cgi, -cgi: every command that changes something.
-  const commands = [
-    { match: "^mig -dci", occurrence: 1 },
-    { match: "^mig -dgi", occurrence: 1 },
-    { match: "^mig -cgi", occurrence: 1 },
-    { match: "^mig -cgi", occurrence: 2 },
-  ];
-  const kills = commands.flatMap((command) => moments.map((when) => ({ ...command, when })));
+  // Every command that changes something.
+  const commands = ["^mig -dci", "^mig -dgi", "^mig -cgi"];
+  const kills = commands.flatMap((match, at) =>
+    moments.map((when, moment) => ({ match, when, way: (at + moment) % 2 === 0 ? "finish" : "roll-back" }) as const),
+  );
 
-  test.each(kills)("$when $match number $occurrence", async ({ match, occurrence, when }) => {
-    for (const way of ["finish", "roll-back"] as const) {
-      const { host, file } = newHost();
-      setFaults(host.machine, [{ match, occurrence, action: { kind: "kill-parent", when } }]);
-      const killed = await host.run(["mig", "apply", "--file", file]);
-      expect(killed.signal).toBe("SIGKILL");
-      // The command that outlived it has the lock; wait until it has ended.
-      await untilUnlocked(host);
-      await settles(host, file, way, `${match} ${occurrence} ${when}`);
-    }
+  test.each(kills)("$when $match, then $way", async ({ match, when, way }) => {
+    const { host, file } = newHost();
+    setFaults(host.machine, [{ match, action: { kind: "kill-parent", when } }]);
+    const killed = await host.run(["mig", "apply", "--file", file]);
+    expect(killed.signal).toBe("SIGKILL");
+    // The command that outlived it has the lock; wait until it has ended.
+    await untilUnlocked(host);
+    await settles(host, file, way, `${match} ${when}`);
   });
 
   test("between two steps, where only reading goes on", async () => {
-    for (const occurrence of [3, 4, 5, 6]) {
+    for (const occurrence of [3, 4]) {
       const { host, file } = newHost();
       setFaults(host.machine, [{ match: "^-q -x", occurrence, action: { kind: "kill-parent", when: "before" } }]);
       await host.run(["mig", "apply", "--file", file]);
@@ -122,7 +116,7 @@ async function untilUnlocked(host: ProcessHost): Promise<void> {
 test("a driver that hangs is killed at the time limit, and what it did is undone", async () => {
   for (const afterWork of [false, true]) {
     const { host, file } = newHost();
-    setFaults(host.machine, [{ match: "^mig -cgi", occurrence: 2, action: { kind: "hang", afterWork } }]);
+    setFaults(host.machine, [{ match: "^mig -cgi", action: { kind: "hang", afterWork } }]);
     const result = await host.run(["mig", "apply", "--file", file], { TESSERA_TIME_LIMIT_MS: "3000" });
     expect(result.status, result.stderr).toBe(afterWork ? 0 : 1);
     expect(host.layouts()).toEqual(afterWork ? after : before);
@@ -133,7 +127,7 @@ test("a driver that hangs is killed at the time limit, and what it did is undone
 describe("a full disk", () => {
   const root = process.getuid?.() === 0;
   test.skipIf(!root)("stops before a step that could not be written down (tmpfs, needs root)", async () => {
-    for (const kibibytes of [4, 8, 12, 16]) {
+    for (const kibibytes of [4, 8]) {
       const { host, file } = newHost();
       mkdirSync(host.state);
       execFileSync("mount", ["-t", "tmpfs", "-o", `size=${kibibytes}k,mode=0700`, "tmpfs", host.state]);
@@ -142,7 +136,7 @@ describe("a full disk", () => {
         const result = await host.run(["mig", "apply", "--file", file, "--reason", "x".repeat(500)]);
         if (result.status !== 0) expect(result.stderr).toMatch(/room/);
         execFileSync("mount", ["-o", "remount,size=10m", host.state]);
-        await settles(host, file, kibibytes % 8 === 0 ? "finish" : "roll-back", `${kibibytes} KiB`);
+        await settles(host, file, kibibytes === 8 ? "finish" : "roll-back", `${kibibytes} KiB`);
       } finally {
         execFileSync("umount", [host.state]);
       }
@@ -169,7 +163,7 @@ describe("the caller goes away", () => {
       const { host } = newHost(3);
       const child = host.start(["serve"]);
       child.stdin?.write(apply(host));
-      await started(host, /-cgi/);
+      await started(host, /-dci/);
       const over = ended(child);
       if (how === "pipes") {
         child.stdin?.destroy();
@@ -193,7 +187,7 @@ describe("the caller goes away", () => {
   test("Ctrl-C on the command line rolls back after the step", async () => {
     const { host, file } = newHost(3);
     const child = host.start(["mig", "apply", "--file", file, "--json"]);
-    await started(host, /-cgi/);
+    await started(host, /-dci/);
     const over = ended(child);
     child.kill("SIGINT");
     const { status, stdout }: Ended = await over;
