@@ -88,6 +88,23 @@ export function readOutputs(outputs: readonly Output[]): ReadOutputs {
   return { ...collector.result(), kinds };
 }
 
+// One reading looks at the same outputs two or three times, and the XML is the dearest of them.
+const knownKinds = new WeakMap<Output, readonly OutputKind[]>();
+const knownReports = new WeakMap<Output, Parsed<QueryReport>>();
+
+function kindsOf(output: Output): readonly OutputKind[] {
+  const kinds = knownKinds.get(output) ?? recognise(output.content);
+  knownKinds.set(output, kinds);
+  return kinds;
+}
+
+/** The report of an output of `-q -x`, parsed once. */
+export function reportOf(output: Output): Parsed<QueryReport> {
+  const report = knownReports.get(output) ?? parseQueryXmlReport(output.content);
+  knownReports.set(output, report);
+  return report;
+}
+
 class Collector {
   private driverVersion: string | null = null;
   private cudaVersion: string | null = null;
@@ -105,7 +122,7 @@ class Collector {
   private readonly unread: Unread[] = [];
 
   add(output: Output): readonly OutputKind[] {
-    const kinds = recognise(output.content);
+    const kinds = kindsOf(output);
     for (const kind of kinds) this.addKind(kind, output);
     return kinds;
   }
@@ -131,7 +148,7 @@ class Collector {
 
   private addKind(kind: OutputKind, output: Output): void {
     const { content } = output;
-    if (kind === "query-xml") this.addReport(this.take(output, parseQueryXmlReport(content)), output, ranks.xml);
+    if (kind === "query-xml") this.addReport(this.take(output, reportOf(output)), output, ranks.xml);
     else if (kind === "query-text")
       this.addReport(this.take(output, parseQueryTextReport(content)), output, ranks.text);
     else if (kind === "table") this.addTable(this.take(output, parseTable(content)));
@@ -369,7 +386,7 @@ class Collector {
     const isKnown = this.unread.some((entry) => entry.source === output.source && entry.raw === raw);
     if (!isKnown) this.unread.push({ source: output.source, field, reason: `driver: ${message.reason}`, raw });
     const isAboutGpu = /^(Unable to determine the device handle|Problem with GPU)/i.test(message.words);
-    const isSingle = asked !== null || !recognise(output.content).includes("device-list");
+    const isSingle = asked !== null || !kindsOf(output).includes("device-list");
     if (!isAboutGpu || !isSingle) return;
     const failed = parseDeviceList(output.content).facts.failed[0];
     if (failed === undefined) return;

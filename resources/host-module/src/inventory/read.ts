@@ -13,7 +13,7 @@
 import type { HostInventory, Unread } from "../../../../shared/protocol/inventory.ts";
 import { failureOf } from "../nvidia-smi/failure.ts";
 import { failureIn, messagesOf } from "../nvidia-smi/messages.ts";
-import { parseQueryXmlReport, type QueryReport } from "../nvidia-smi/query.ts";
+import type { QueryReport } from "../nvidia-smi/query.ts";
 import { runNvidiaSmi } from "../nvidia-smi/run.ts";
 import { textOf } from "../nvidia-smi/text.ts";
 import type { RunResult, System } from "../system.ts";
@@ -22,7 +22,7 @@ import { gpusOf, type KnownGpu } from "./gpus.ts";
 import { type HolderSource, processHolders } from "./holders.ts";
 import { readDriverGpus } from "./host-files.ts";
 import { HostReader } from "./host-reader.ts";
-import { type Output, readOutputs } from "./outputs.ts";
+import { type Output, readOutputs, reportOf } from "./outputs.ts";
 
 export interface ReadOptions {
   readonly signal?: AbortSignal;
@@ -102,21 +102,22 @@ export class InventoryReader {
   /** `-q -x` of the whole host, else of each GPU alone. */
   private async reports(signal: AbortSignal | undefined): Promise<Reports> {
     const whole = await this.run(["-q", "-x"], signal);
-    const report = parseQueryXmlReport(whole.stdout).facts;
+    const output = outputOf(whole);
+    const report = reportOf(output).facts;
     const attached = report.attachedGpus ?? report.gpus.length;
     const isComplete = whole.exitStatus === 0 && attached === report.gpus.length && report.gpus.length > 0;
     if (isComplete || isNothing(whole)) {
       this.gpuCount = attached;
-      return { outputs: [outputOf(whole)], unread: [], isWhole: true, listed: false };
+      return { outputs: [output], unread: [], isWhole: true, listed: false };
     }
-    if (whole.exitStatus === 0 && report.gpus.length > 0) return this.withMissing(whole, report, signal);
+    if (whole.exitStatus === 0 && report.gpus.length > 0) return this.withMissing(output, report, signal);
     const failure = failureOf(whole, this.system.hostName);
     if (failure !== null && report.gpus.length === 0 && !isAboutOneGpu(whole)) throw failure;
     return this.reportsOneByOne(signal);
   }
 
   /** The driver left GPUs out without a word: `-L` says which, and each of them is asked why. */
-  private async withMissing(whole: RunResult, report: QueryReport, signal: AbortSignal | undefined): Promise<Reports> {
+  private async withMissing(whole: Output, report: QueryReport, signal: AbortSignal | undefined): Promise<Reports> {
     const uuids = report.gpus.map((gpu) => gpu.uuid);
     const outputs = await this.keep("missing", uuids.join(), missingMaxAgeMs, async () => {
       const list = outputOf(await this.run(["-L"], signal));
@@ -126,13 +127,14 @@ export class InventoryReader {
       for (let index = 0; index < (report.attachedGpus ?? 0); index += 1) {
         if (present.has(index)) continue;
         const single = await this.run(["-q", "-x", "-i", String(index)], signal);
-        const answer = parseQueryXmlReport(single.stdout).facts;
-        const speaks = answer.gpus.length > 0 || isAboutOneGpu(single);
-        failed.push(speaks ? outputOf(single) : failedOutput(single, index, answer));
+        const answer = outputOf(single);
+        const report = reportOf(answer).facts;
+        const speaks = report.gpus.length > 0 || isAboutOneGpu(single);
+        failed.push(speaks ? answer : failedOutput(single, index, report));
       }
       return [list, ...failed];
     });
-    return { outputs: [outputOf(whole), ...outputs], unread: [], isWhole: false, listed: true };
+    return { outputs: [whole, ...outputs], unread: [], isWhole: false, listed: true };
   }
 
   private async reportsOneByOne(signal: AbortSignal | undefined): Promise<Reports> {
@@ -150,7 +152,8 @@ export class InventoryReader {
     for (let index = 0; index < count; index += 1) {
       const uuid = known.find((gpu) => gpu.index === index)?.uuid;
       const single = await this.run(["-q", "-x", "-i", String(index)], signal);
-      const report = parseQueryXmlReport(single.stdout).facts;
+      const answer = outputOf(single);
+      const report = reportOf(answer).facts;
       const answered = report.gpus[0];
       // The index of a GPU moves when another drops out while we read: the UUID decides.
       if (
@@ -168,7 +171,7 @@ export class InventoryReader {
         });
         continue;
       }
-      outputs.push(outputOf(single));
+      outputs.push(answer);
       if (report.gpus.length === 0 && !isAboutOneGpu(single)) outputs.push(failedOutput(single, index, report));
     }
     return { outputs, unread, isWhole: false, listed: true };

@@ -33,9 +33,10 @@ export const outputKinds = [
 
 export type OutputKind = (typeof outputKinds)[number];
 
+const xmlMark = /<nvidia_smi_log\b|<!DOCTYPE nvidia_smi_log|<gpu id="/;
+
 /** By a line that nothing else prints. The order is the order of the answer. */
 const marks: readonly (readonly [OutputKind, RegExp])[] = [
-  ["query-xml", /<nvidia_smi_log\b|<!DOCTYPE nvidia_smi_log|<gpu id="/],
   [
     "query-text",
     /^\s*=+NVSMI LOG=+$|^GPU [0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-9a-f]$|^\s+Product Name\s+: |^\s+GPU UUID\s+: /im,
@@ -72,11 +73,12 @@ const helpMarks =
  */
 export function recognise(output: Uint8Array | string): readonly OutputKind[] {
   const text = textOf(output);
+  // By far the largest, and nothing else looks like it: no other mark has to be looked for in it.
+  if (xmlMark.test(text)) return ["query-xml"];
   if (helpMarks.test(text)) return ["help"];
   const kinds = marks.filter(([, mark]) => mark.test(text)).map(([kind]) => kind);
   const isPeerToPeer = kinds.includes("peer-to-peer");
   const found = kinds.filter((kind) => !(kind === "topology" && isPeerToPeer));
-  if (found.includes("query-xml")) return ["query-xml"];
   const csv = csvKindOf(text, found.length === 0);
   if (csv !== null) found.push(csv);
   if (messagesOf(text).length > 0) found.push("messages");
