@@ -58,9 +58,11 @@ export class InventoryReader {
     this.host = new HostReader(system);
   }
 
-  /** Makes the next reading ask for everything that MIG can change. */
+  /** Makes the next reading ask for the instances again, whatever the XML says of them. */
   forget(): void {
-    this.kept.clear();
+    // The other listings are kept by keys that a change of mode or layout changes.
+    this.kept.delete("instances");
+    this.kept.delete("missing");
   }
 
   async read(options: ReadOptions = {}): Promise<HostInventory> {

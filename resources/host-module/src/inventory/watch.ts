@@ -18,12 +18,14 @@ export interface WatchOptions extends ReadOptions {
 export type Sleep = (milliseconds: number, signal: AbortSignal) => Promise<void>;
 
 export class InventoryWatcher {
+  private readonly system: System;
   private readonly reader: InventoryReader;
   private readonly sleep: Sleep;
   private readonly pauses = new Map<symbol, string>();
   private wake: AbortController = new AbortController();
 
   constructor(system: System, sleep: Sleep = sleepFor) {
+    this.system = system;
     this.reader = new InventoryReader(system);
     this.sleep = sleep;
   }
@@ -79,7 +81,7 @@ export class InventoryWatcher {
         options.onRead?.(takenAt);
       } catch (error) {
         if (signal.aborted) return;
-        takenAt = new Date().toISOString();
+        takenAt = this.system.now().toISOString();
         inventory = failedInventory(inventory, error);
       }
       const after = toJson({ ...inventory, takenAt: takenAtOf(before) });
