@@ -13,7 +13,7 @@ import { gpusOf, type KnownGpu, withDriverIdentity } from "./gpus.ts";
 import { type HolderSource, withHolders } from "./holders.ts";
 import type { DriverGpu, PciPlace } from "./host-files.ts";
 import { keptXids, type XidEvent } from "./kernel-log.ts";
-import type { ReadOutputs } from "./outputs.ts";
+import type { ReadOutputs } from "./output.ts";
 import type { ProcessFacts } from "./processes.ts";
 
 // The value is written out: importing it would load the module for a string.

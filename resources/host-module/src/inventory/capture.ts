@@ -12,7 +12,8 @@ import { gpusOf } from "./gpus.ts";
 import { processHolders } from "./holders.ts";
 import { kernelPaths, readDriverGpus } from "./host-files.ts";
 import { HostReader, kernelLogCommands } from "./host-reader.ts";
-import { type Output, readOutputs } from "./outputs.ts";
+import type { Output } from "./output.ts";
+import { readOutputs } from "./outputs.ts";
 import { InventoryReader } from "./read.ts";
 import { type Section, sectionsOf } from "./sections.ts";
 

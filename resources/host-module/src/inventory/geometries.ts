@@ -2,7 +2,7 @@
 import { geometryFor, mergeGeometry } from "../../../../shared/mig/index.ts";
 import type { GpuGeometry } from "../../../../shared/mig/types.ts";
 import type { KnownGpu } from "./gpus.ts";
-import type { ReadOutputs } from "./outputs.ts";
+import type { ReadOutputs } from "./output.ts";
 
 export interface HostGeometries {
   readonly geometries: Readonly<Record<string, GpuGeometry>>;

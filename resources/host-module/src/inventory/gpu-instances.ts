@@ -8,7 +8,7 @@ import type { ComputeInstance, GpuInstance, Unread } from "../../../../shared/pr
 import type { ListedComputeInstance, ListedGpuInstance } from "../nvidia-smi/instances.ts";
 import type { ObservedMigDevice } from "../nvidia-smi/observation.ts";
 import type { KnownGpu } from "./gpus.ts";
-import type { CreatedInstance } from "./outputs.ts";
+import type { CreatedInstance } from "./output.ts";
 
 export interface InstanceListing {
   /** Null where `-lgi` (`-lci`) was not read. */

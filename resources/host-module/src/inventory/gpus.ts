@@ -4,7 +4,7 @@ import { isMaskedUuid } from "../nvidia-smi/csv-report.ts";
 import type { FailedGpu } from "../nvidia-smi/device-list.ts";
 import { type GpuObservation, nothingObserved, type ObservedMigDevice } from "../nvidia-smi/observation.ts";
 import type { DriverGpu } from "./host-files.ts";
-import type { RankedObservation, ReadOutputs } from "./outputs.ts";
+import type { RankedObservation, ReadOutputs } from "./output.ts";
 
 /** A GPU whose index is known. */
 export type KnownGpu = GpuObservation & { readonly index: number };

@@ -27,82 +27,30 @@ import {
   parseGpuInstancePlacements,
   parseGpuInstanceProfiles,
 } from "../nvidia-smi/profiles.ts";
-import { parseQueryTextReport, parseQueryXmlReport, type QueryReport } from "../nvidia-smi/query.ts";
-import { type OutputKind, recognise } from "../nvidia-smi/recognise.ts";
+import { parseQueryTextReport, type QueryReport } from "../nvidia-smi/query.ts";
+import type { OutputKind } from "../nvidia-smi/recognise.ts";
 import { parseTable, type TableReport } from "../nvidia-smi/table.ts";
 import type { Parsed } from "../nvidia-smi/text.ts";
 import { parseTopology, type Topology } from "../nvidia-smi/topology.ts";
 import { normalBusId } from "../nvidia-smi/values.ts";
 import { parseVersion, type ToolVersion } from "../nvidia-smi/version.ts";
 import { askedIndex, queriedFields } from "./command-line.ts";
-
-export interface Output {
-  /** The command or the file, for the list of what could not be read. */
-  readonly source: string;
-  /** The command line, where it is known. */
-  readonly argv: readonly string[] | null;
-  readonly content: Uint8Array | string;
-}
-
-/** What one output says about one GPU, and how far it is to be believed where two disagree. */
-export interface RankedObservation {
-  readonly rank: number;
-  readonly gpu: GpuObservation;
-}
+import {
+  type CreatedInstance,
+  kindsOf,
+  type Output,
+  type RankedObservation,
+  type ReadOutputs,
+  reportOf,
+} from "./output.ts";
 
 /** The XML says most and says it exactly; the table rounds and cuts. */
 const ranks = { xml: 6, text: 5, csv: 4, table: 3, monitor: 2, list: 1, mention: 0 } as const;
-
-/** "Successfully created GPU instance ID 7 ...": its placement is not told. */
-export interface CreatedInstance {
-  readonly gpuIndex: number;
-  readonly gpuInstanceId: number;
-  readonly profile: string;
-  readonly profileId: number;
-}
-
-export interface ReadOutputs {
-  readonly driverVersion: string | null;
-  readonly cudaVersion: string | null;
-  readonly attachedGpus: number | null;
-  readonly observations: readonly RankedObservation[];
-  readonly failedGpus: readonly FailedGpu[];
-  /** Null where no `-lgi` was read, or it failed: then the instances are not known. */
-  readonly gpuInstances: readonly ListedGpuInstance[] | null;
-  readonly computeInstances: readonly ListedComputeInstance[] | null;
-  /** Instances that were reported as created, and not listed since. */
-  readonly createdInstances: readonly CreatedInstance[];
-  readonly gpuInstanceProfiles: readonly ListedGpuInstanceProfile[];
-  readonly gpuInstancePlacements: readonly ListedPlacements[];
-  readonly computeInstanceProfiles: readonly ListedComputeInstanceProfile[];
-  readonly computeInstancePlacements: readonly ListedComputePlacements[];
-  readonly topology: Topology | null;
-  /** Kinds of each output, in the order of the outputs. */
-  readonly kinds: readonly (readonly OutputKind[])[];
-  readonly unread: readonly Unread[];
-}
 
 export function readOutputs(outputs: readonly Output[]): ReadOutputs {
   const collector = new Collector();
   const kinds = outputs.map((output) => collector.add(output));
   return { ...collector.result(), kinds };
-}
-
-// One reading looks at the same outputs two or three times, and the XML is the dearest of them.
-const knownKinds = new WeakMap<Output, readonly OutputKind[]>();
-const knownReports = new WeakMap<Output, Parsed<QueryReport>>();
-
-function kindsOf(output: Output): readonly OutputKind[] {
-  const kinds = knownKinds.get(output) ?? recognise(output.content);
-  knownKinds.set(output, kinds);
-  return kinds;
-}
-
-/** The report of an output of `-q -x`, parsed once. */
-export function reportOf(output: Output): Parsed<QueryReport> {
-  const report = knownReports.get(output) ?? parseQueryXmlReport(output.content);
-  knownReports.set(output, report);
-  return report;
 }
 
 class Collector {

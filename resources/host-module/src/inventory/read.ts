@@ -22,7 +22,8 @@ import { gpusOf, type KnownGpu } from "./gpus.ts";
 import { type HolderSource, processHolders } from "./holders.ts";
 import { readDriverGpus } from "./host-files.ts";
 import { HostReader } from "./host-reader.ts";
-import { type Output, readOutputs, reportOf } from "./outputs.ts";
+import { type Output, reportOf } from "./output.ts";
+import { readOutputs } from "./outputs.ts";
 
 export interface ReadOptions {
   readonly signal?: AbortSignal;
