@@ -2,6 +2,7 @@
 import type { SnapshotEvent } from "../../shared/api/snapshot.ts";
 import { toErrorData } from "../../shared/errors.ts";
 import { client } from "../client/index.ts";
+import { setLanguage } from "../i18n/index.ts";
 import { applySnapshotEvent, chooseCluster, useSnapshot } from "../stores/snapshot.ts";
 import { applyTheme } from "./theme.ts";
 
@@ -62,7 +63,10 @@ export function startSession(): void {
     for (const event of unseen.splice(0)) applySnapshotEvent(event);
   });
   services.request("settings.get", {}).then(
-    (settings) => applyTheme(settings.theme),
+    (settings) => {
+      applyTheme(settings.theme);
+      setLanguage(settings.language);
+    },
     () => {}, // Without an answer the system's own look stays.
   );
 }

@@ -7,7 +7,6 @@ export const en = {
     clusters: "Clusters",
     troubleshooting: "Troubleshooting",
     settings: "Settings",
-    help: "Keys and help",
     views: "Views",
     chooseCluster: "Cluster {{name}}, choose another",
     servicesLost: "Console services do not answer",

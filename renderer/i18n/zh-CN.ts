@@ -7,7 +7,6 @@ export const zhCN = {
     clusters: "集群",
     troubleshooting: "故障排查",
     settings: "设置",
-    help: "快捷键与帮助",
     views: "视图",
     chooseCluster: "集群 {{name}}，选择其他集群",
     servicesLost: "控制台服务没有响应",
