@@ -126,7 +126,7 @@ test("a heartbeat keeps a quiet host live and young, and its inventory the same"
 
 test("a cut line comes back by itself, and the last inventory stays in sight", async () => {
   const host = new FakeHost("h", [wish("7g.80gb@0")]);
-  const { manager } = manage(host);
+  const { manager, kinds } = manage(host);
   manager.connect();
   await settle();
   host.refuses = { code: "ssh-unreachable", message: "no route" };
@@ -139,8 +139,10 @@ test("a cut line comes back by itself, and the last inventory stays in sight", a
   await vi.advanceTimersByTimeAsync(30_000);
   expect(manager.view().state).toMatchObject({ kind: "unreachable", error: { message: "no route" } });
   host.refuses = null;
+  const before = kinds().length;
+  // The pauses are drawn by lot, the longest is a minute; live it may then fall silent again, which is not the matter here.
   await vi.advanceTimersByTimeAsync(60_000);
-  expect(manager.view().state).toEqual({ kind: "live" });
+  expect(kinds().slice(before)).toContain("live");
   await manager.disconnect();
 });
 
