@@ -89,7 +89,8 @@ function build(language: Language): Format {
       const at = new Date(iso);
       return Number.isNaN(at.getTime()) ? unknown : exact.format(at);
     },
-    list: (parts) => conjunction.format(parts),
+    // Intl's Chinese list ends in 和 without a space, which runs into the Latin names of profiles and teams.
+    list: (parts) => (language === "zh-CN" ? parts.join("、") : conjunction.format(parts)),
   };
 }
 

@@ -176,7 +176,7 @@ function Card({ host, gpu, facts }: { readonly host: HostView; readonly gpu: Gpu
   const format = useFormat();
   const now = useNow();
   const { inventory } = host;
-  const power = `${format.watts(gpu.power.drawWatts)}, ${format.celsius(gpu.temperatureCelsius)}`;
+  const power = [format.watts(gpu.power.drawWatts), format.celsius(gpu.temperatureCelsius)].join(t("common.separator"));
   const modes =
     gpu.persistenceMode === null && gpu.computeMode === null
       ? null
@@ -185,7 +185,7 @@ function Card({ host, gpu, facts }: { readonly host: HostView; readonly gpu: Gpu
             ? t("common.unknown")
             : t(gpu.persistenceMode ? "inspector.on" : "inspector.off"),
           gpu.computeMode ?? t("common.unknown"),
-        ].join(", ");
+        ].join(t("common.separator"));
   return (
     <Facts
       rows={[

@@ -28,7 +28,8 @@ export function StaleBanner({ gpus }: { readonly gpus: readonly PlannedGpu[] }) 
             facts === null ? null : (
               <li key={entry.gpuUuid}>
                 {facts.hostName} / GPU {facts.gpu.index}:{" "}
-                {t("stale.was", { layout: layoutWords(t, facts, entry.baseline) })},{" "}
+                {t("stale.was", { layout: layoutWords(t, facts, entry.baseline) })}
+                {t("common.separator")}
                 {t("stale.is", { layout: layoutWords(t, facts, facts.current) })}
               </li>
             ),

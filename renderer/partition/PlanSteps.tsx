@@ -42,7 +42,7 @@ export function stepWords(t: Translate, step: PlanStep): string {
         size: step.placement.size,
       });
       return step.computeInstances.length > 1
-        ? `${where}, ${t("plan.withCompute", { count: step.computeInstances.length })}`
+        ? `${where}${t("common.separator")}${t("plan.withCompute", { count: step.computeInstances.length })}`
         : where;
     }
     case "destroy-compute-instance":
@@ -68,7 +68,10 @@ function stepState(t: Translate, format: Format, progress: StepProgress | undefi
     case "started":
       return { words: t(progress.rollingBack ? "apply.rollingBack" : "apply.atWork"), state: "started" };
     case "done":
-      return { words: `${t("apply.stepDone")}, ${format.measured(outcome.durationMs)}`, state: "done" };
+      return {
+        words: `${t("apply.stepDone")}${t("common.separator")}${format.measured(outcome.durationMs)}`,
+        state: "done",
+      };
     case "failed":
       return { words: `${t("apply.stepFailed")}: ${outcome.message}`, state: "failed" };
   }
@@ -144,7 +147,7 @@ function KeptRow({ gpu, kept }: { readonly gpu: PlannedGpu; readonly kept: reado
     const instance = instanceOf(facts.gpu, start);
     if (inUse === true && instance !== null) users.add(usersOf(facts.gpu, instance) ?? t("rule.someone"));
   }
-  const words = names.join(", ");
+  const words = names.join(t("common.listSeparator"));
   const who = users.size === 0 ? t("plan.sameUuids") : t("plan.inUseBy", { names: format.list([...users]) });
   return (
     <li className={styles.step}>

@@ -144,5 +144,7 @@ export function layoutWords(t: Translate, facts: Pick<GpuFacts, "geometry">, lay
     counts.set(name, (counts.get(name) ?? 0) + 1);
   }
   if (counts.size === 0) return t("rule.no-instances");
-  return [...counts].map(([name, count]) => (count === 1 ? name : `${count} × ${name}`)).join(", ");
+  return [...counts]
+    .map(([name, count]) => (count === 1 ? name : `${count} × ${name}`))
+    .join(t("common.listSeparator"));
 }

@@ -6,6 +6,7 @@ export const common = {
   "common.remove": "Remove",
   "common.edit": "Edit",
   "common.separator": ", ",
+  "common.listSeparator": ", ",
   "common.copied": "Copied",
   "common.hosts_one": "{{count}} host",
   "common.hosts_other": "{{count}} hosts",

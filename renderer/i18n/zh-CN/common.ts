@@ -9,6 +9,7 @@ export const common: Translated<typeof english> = {
   "common.remove": "移除",
   "common.edit": "编辑",
   "common.separator": "，",
+  "common.listSeparator": "、",
   "common.copied": "已复制",
   "common.hosts_other": "{{count}} 台主机",
   "common.gpus_other": "{{count}} 块 GPU",

@@ -38,7 +38,7 @@ export const partition: Translated<typeof english> = {
   "plan.disableMig": "关闭 MIG",
   "plan.destroyCompute": "销毁 CI",
   "plan.createCompute": "创建 CI",
-  "plan.at": "{{profile}}，起点 {{start}}",
+  "plan.at": "{{profile}}（起点 {{start}}）",
   "plan.atSize": "{{profile}}，位置 {{start}}:{{size}}",
   "plan.atEmpty": "{{profile}}，起点 {{start}}，空闲",
   "plan.computeIn": "{{profile}} 内起点 {{start}} 的计算实例",
