@@ -92,7 +92,13 @@ export function InstanceSection({
                 total: format.memory(instance.memory.totalMiB),
               }),
             ],
-            [t("inspector.placement"), t("inspector.placementValue", { count: size, start, end: start + size - 1 })],
+            [
+              t("inspector.placement"),
+              t("inspector.placementValue", {
+                count: size,
+                range: size === 1 ? start : `${start}-${start + size - 1}`,
+              }),
+            ],
             [t("inspector.gpuInstanceId"), instance.id],
             [
               t("inspector.engines"),

@@ -80,7 +80,7 @@ export const inspector: Translated<typeof english> = {
   "inspector.holder": "占用者",
   "inspector.gpuInstanceId": "GPU 实例编号",
   "inspector.placement": "位置",
-  "inspector.placementValue_other": "切片 {{start}} 到 {{end}}",
+  "inspector.placementValue_other": "切片 {{range}}",
   "inspector.computeInstances": "计算实例",
   "inspector.engines": "引擎",
   "inspector.enginesValue": "复制 {{copy}}、解码 {{decoder}}、编码 {{encoder}}、JPEG {{jpeg}}、光流 {{opticalFlow}}",
