@@ -3,7 +3,8 @@ import { t } from "../i18n/index.ts";
 import { go, useRoute, type ViewEntry } from "./views.ts";
 
 export function Rail({ views }: { readonly views: readonly ViewEntry[] }) {
-  const current = useRoute((route) => route.view);
+  const shown = useRoute((route) => route.view);
+  const current = views.find(({ id }) => id === shown)?.under ?? shown;
   const item = (view: ViewEntry) => {
     const Icon = view.icon;
     return (

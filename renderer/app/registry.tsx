@@ -2,13 +2,16 @@
 import { ClustersView } from "../clusters/ClustersView.tsx";
 import { BoardIcon, ClustersIcon, SettingsIcon, TableIcon, TroubleshootingIcon } from "../design/icons.tsx";
 import { SettingsView } from "../settings/SettingsView.tsx";
+import { HostView } from "../topology/HostView.tsx";
+import { TableView } from "../topology/TableView.tsx";
 import { TroubleshootingView } from "../troubleshooting/TroubleshootingView.tsx";
 import { BoardView } from "./BoardView.tsx";
 import type { ViewEntry } from "./views.ts";
 
 export const views: readonly ViewEntry[] = [
   { id: "board", title: "app.board", icon: BoardIcon, component: BoardView, place: "start" },
-  { id: "table", title: "app.table", icon: TableIcon, component: BoardView, place: "start" },
+  { id: "table", title: "app.table", icon: TableIcon, component: TableView, place: "start" },
+  { id: "host", title: "app.host", icon: BoardIcon, component: HostView, place: "none", under: "board" },
   { id: "clusters", title: "app.clusters", icon: ClustersIcon, component: ClustersView, place: "start" },
   {
     id: "troubleshooting",

@@ -8,8 +8,10 @@ export interface ViewEntry {
   readonly title: MessageKey;
   readonly icon: ComponentType;
   readonly component: ComponentType;
-  /** `end` stands at the foot of the rail. */
-  readonly place: "start" | "end";
+  /** `end` stands at the foot of the rail; `none` is reached from other views only. */
+  readonly place: "start" | "end" | "none";
+  /** The entry of the rail that is lit while this is shown, where it is not its own. */
+  readonly under?: string;
 }
 
 export interface Route {
