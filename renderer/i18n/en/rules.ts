@@ -16,7 +16,7 @@ export const rules = {
   "rule.too-many_one": "A GPU takes {{count}} {{profile}}, and it is there already.",
   "rule.too-many_other": "A GPU takes {{count}} {{profile}}, and they are there already.",
   "rule.media-engines": "{{profile}} needs the media engines that {{other}} has.",
-  "rule.compute-slices": "{{wanted}} compute slices are wanted, {{available}} are left.",
+  "rule.compute-slices": "It would need {{wanted}} compute slices in all; the GPU has {{available}}.",
   "rule.unknown-compute-profile": "{{profile}} has no compute instance profile {{id}}. It knows {{known}}.",
   "rule.illegal-compute-start": "Compute instance {{profile}} cannot start at {{start}}: it starts at {{slices}} only.",
   "rule.compute-overlap": "Compute instance {{profile}} at {{start}} would overlap another.",
