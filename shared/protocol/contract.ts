@@ -15,9 +15,12 @@ export { protocolVersion } from "./version.ts";
 
 const count = z.int().check(z.nonnegative());
 
+/** -1 stands for what the driver did not give (`unknownNumber` of shared/mig): an instance that stays as it is may carry it. */
+const countOrUnknown = z.int().check(z.minimum(-1));
+
 export const layoutComputeInstanceSchema = z.object({
-  profileId: count,
-  start: count,
+  profileId: countOrUnknown,
+  start: countOrUnknown,
   id: z.optional(count),
 });
 
