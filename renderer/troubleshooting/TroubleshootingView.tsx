@@ -10,6 +10,7 @@ import { ErrorText } from "../i18n/ErrorText.tsx";
 import { useFormat } from "../i18n/format.ts";
 import { useText } from "../i18n/index.ts";
 import { exportName, keep, matching, type Shown, slowestFirst } from "./events.ts";
+import { eventWords } from "./words.ts";
 
 function download(name: string, content: string): void {
   const address = URL.createObjectURL(new Blob([content], { type: "application/json" }));
@@ -39,9 +40,9 @@ function Row({ event }: { readonly event: TroubleEvent }) {
       <td>
         <span className={`tag ${tones[event.level]}`}>{t(`trouble.level-${event.level}`)}</span>
       </td>
-      <td>{event.host}</td>
+      <td className={styles.short}>{event.host}</td>
       <td>
-        {event.what}
+        {eventWords(t, event.what)}
         {event.error === null ? null : <ErrorText error={event.error} />}
       </td>
       <td className={styles.measure}>{event.durationMs === null ? "" : format.measured(event.durationMs)}</td>
