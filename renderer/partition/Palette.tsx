@@ -11,6 +11,7 @@ import { place } from "./edits.ts";
 import type { GpuFacts } from "./facts.ts";
 import { pickUp } from "./keyboard.ts";
 import styles from "./partition.module.css";
+import { openMoveTo } from "./target-picker.ts";
 import { whyNowhere } from "./words.ts";
 
 interface Offer {
@@ -69,6 +70,7 @@ function Chip({
       type="button"
       className={styles.chip}
       data-profile={name}
+      data-profile-id={id}
       data-impossible={impossible ? "" : undefined}
       aria-pressed={held}
       aria-describedby={impossible ? "palette-reason" : undefined}
@@ -77,6 +79,10 @@ function Chip({
       onBlur={() => onAttend(null)}
       onPointerEnter={() => onAttend(id)}
       onPointerLeave={() => onAttend(null)}
+      onContextMenu={(event) => {
+        event.preventDefault();
+        openMoveTo({ kind: "profile", profileId: id, profile: name });
+      }}
       onClick={() => pickUp({ kind: "profile", profileId: id, profile: name }, facts.gpu.uuid)}
     >
       {name}

@@ -9,7 +9,7 @@ import { useAnnouncement } from "./announce.ts";
 import { HostBanners, StaleBanner } from "./Banners.tsx";
 import { useDraft } from "./draft.ts";
 import { factsFor } from "./facts.ts";
-import { followKeyboardMove, startMove } from "./keyboard.ts";
+import { followKeyboardMove, openPlaces, startMove } from "./keyboard.ts";
 import { interrupted } from "./outlook.ts";
 import { PlanAfter } from "./PlanAfter.tsx";
 import { PlanSteps } from "./PlanSteps.tsx";
@@ -161,6 +161,7 @@ function useKeys(): void {
   useEffect(() => {
     const keys = [
       registerKey({ keys: "m", title: "keys.move", run: startMove }),
+      registerKey({ keys: "shift+m", title: "keys.moveTo", run: openPlaces }),
       registerKey({
         keys: "ctrl+z",
         title: "keys.undo",

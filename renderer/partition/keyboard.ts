@@ -8,6 +8,7 @@ import { useSnapshot } from "../stores/snapshot.ts";
 import { announce } from "./announce.ts";
 import { type Aim, type DragSource, useDraft } from "./draft.ts";
 import { factsFor } from "./facts.ts";
+import { openMoveTo } from "./target-picker.ts";
 
 /** GPUs in the operator's order. */
 function gpusInOrder(): readonly string[] {
@@ -79,18 +80,41 @@ function moveAim(key: string): boolean {
   return true;
 }
 
+/** The selected instance where it may move, or null. */
+function movableSelection(): (DragSource & { readonly kind: "instance" }) | null {
+  const { selected } = useSelection.getState();
+  if (selected?.kind !== "instance") return null;
+  const facts = factsFor(selected.gpuUuid);
+  const instance = facts?.gpu.instances.find(({ id }) => id === selected.gpuInstanceId);
+  const standing = facts?.current.instances.find(({ id }) => id === selected.gpuInstanceId);
+  if (instance === undefined || standing?.inUse === true) return null;
+  return {
+    kind: "instance",
+    gpuUuid: selected.gpuUuid,
+    start: instance.placement.start,
+    profile: instance.profile,
+  };
+}
+
+/** `Shift M`: the list of places for the profile that has the focus, or for the selected instance. */
+export function openPlaces(): boolean {
+  const { profile } = document.activeElement instanceof HTMLElement ? document.activeElement.dataset : {};
+  const profileId = Number(document.activeElement?.getAttribute("data-profile-id"));
+  if (profile !== undefined) {
+    openMoveTo({ kind: "profile", profileId, profile });
+    return true;
+  }
+  const source = movableSelection();
+  if (source !== null) openMoveTo(source);
+  return source !== null;
+}
+
 /** `M`: picks up the selected instance where it may move, else goes to the palette. False where there is neither. */
 export function startMove(): boolean {
-  const { selected } = useSelection.getState();
-  if (selected?.kind === "instance") {
-    const facts = factsFor(selected.gpuUuid);
-    const instance = facts?.gpu.instances.find(({ id }) => id === selected.gpuInstanceId);
-    const standing = facts?.current.instances.find(({ id }) => id === selected.gpuInstanceId);
-    if (instance !== undefined && standing?.inUse !== true) {
-      const start = instance.placement.start;
-      pickUp({ kind: "instance", gpuUuid: selected.gpuUuid, start, profile: instance.profile }, selected.gpuUuid);
-      return true;
-    }
+  const source = movableSelection();
+  if (source !== null) {
+    pickUp(source, source.gpuUuid);
+    return true;
   }
   const chip =
     document.querySelector<HTMLElement>("[data-palette] [data-profile]:not([data-impossible])") ??

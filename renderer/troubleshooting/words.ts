@@ -11,7 +11,7 @@ const known: Readonly<Record<string, MessageKey>> = {
   "Applying a layout": "trouble.what-applying",
   "Undoing an operation": "trouble.what-undoing",
   "Recovering an operation": "trouble.what-recovering",
-  "Restoring layouts": "trouble.what-restoring",
+  "Restoring saved layouts": "trouble.what-restoring",
 };
 
 export function eventWords(t: Translate, what: string): string {

@@ -6,6 +6,7 @@ export const keys = {
   "keys.group-change": "Change a layout",
   "keys.group-held": "While something is picked up",
   "keys.move": "Move the selected instance, or choose a profile",
+  "keys.moveTo": "List the places where it fits",
   "keys.undo": "Undo in the draft",
   "keys.redo": "Redo in the draft",
   "keys.plan": "Go to the plan",

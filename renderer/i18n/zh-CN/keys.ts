@@ -8,6 +8,7 @@ export const keys: Translated<typeof english> = {
   "keys.group-change": "修改布局",
   "keys.group-held": "拿起之后",
   "keys.move": "移动选中的实例，或选择规格",
+  "keys.moveTo": "列出放得下的位置",
   "keys.undo": "撤销草稿改动",
   "keys.redo": "重做草稿改动",
   "keys.plan": "转到计划",
