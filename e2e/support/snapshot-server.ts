@@ -30,8 +30,15 @@ export interface SnapshotServer {
 }
 
 export async function serveSnapshot(directory: string, snapshot: ClusterSnapshot | null): Promise<SnapshotServer> {
+  // For pages that bring a bridge of their own instead of the WebSocket.
+  const whole = JSON.stringify(snapshot);
   const server = createServer((request, response) => {
     const path = normalize(new URL(request.url ?? "/", "http://localhost").pathname);
+    if (path === "/snapshot.json") {
+      response.writeHead(200, { "content-type": "application/json", "cache-control": "no-store" });
+      response.end(whole);
+      return;
+    }
     const file = join(directory, path === "/" ? "index.html" : path);
     readFile(file).then(
       (content) => {

@@ -40,8 +40,14 @@ export function observeSnapshots(): void {
   for (const host of useSnapshot.getState().hosts.values()) observe(session, host);
   useSnapshot.subscribe((state, before) => {
     if (state.hosts === before.hosts) return;
-    for (const [id, host] of state.hosts) {
-      if (before.hosts.get(id)?.inventory !== host.inventory) observe(session, host);
-    }
+    // After the frame that shows the news: a thousand hosts at once are some fifty thousand instances.
+    requestIdleCallback(
+      () => {
+        for (const [id, host] of state.hosts) {
+          if (before.hosts.get(id)?.inventory !== host.inventory) observe(session, host);
+        }
+      },
+      { timeout: 1_000 },
+    );
   });
 }

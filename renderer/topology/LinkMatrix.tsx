@@ -2,7 +2,7 @@
 import type { HostInventory, TopologyLink } from "../../shared/protocol/inventory.ts";
 import { useText } from "../i18n/index.ts";
 
-const cellPx = 40;
+const cellPx = 46;
 const rowPx = 22;
 const headPx = 64;
 
