@@ -1,5 +1,5 @@
 /** An instance of the draft as a button with its menu: what the mouse does by dragging, in words. */
-import { type ReactNode, useRef, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { Header, Menu, MenuItem, MenuSection, Popover, Separator } from "react-aria-components";
 import { Key } from "../design/controls.tsx";
 import { useText } from "../i18n/index.ts";
@@ -40,7 +40,16 @@ export function InstanceMenu({
 }) {
   const t = useText();
   const ref = useRef<HTMLButtonElement>(null);
+  const menuRef = useRef<HTMLDivElement>(null);
   const [open, setOpen] = useState(false);
+  useEffect(() => {
+    if (!open) return;
+    // Opened without a MenuTrigger the menu marks its first item but keeps the focus itself, and Enter would do nothing.
+    const timer = setTimeout(() => {
+      menuRef.current?.querySelector<HTMLElement>('[role="menuitem"]:not([aria-disabled="true"])')?.focus();
+    }, 0);
+    return () => clearTimeout(timer);
+  }, [open]);
   const { start, profile } = cell;
   const gpuUuid = facts.gpu.uuid;
   const locked = cell.kind === "held";
@@ -96,11 +105,15 @@ export function InstanceMenu({
         className={styles.popover ?? ""}
       >
         <Menu
+          ref={menuRef}
           className={styles.menu ?? ""}
           aria-label={t("instance.menu", { profile, start })}
           autoFocus="first"
           disabledKeys={locked ? ["move", "pick", "remove"] : []}
-          onAction={(key) => act(String(key))}
+          onAction={(key) => {
+            setOpen(false);
+            act(String(key));
+          }}
           onClose={() => setOpen(false)}
         >
           {locked ? (
