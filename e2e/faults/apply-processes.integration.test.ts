@@ -117,7 +117,7 @@ test("a driver that hangs is killed at the time limit, and what it did is undone
   for (const afterWork of [false, true]) {
     const { host, file } = newHost();
     setFaults(host.machine, [{ match: "^mig -cgi", action: { kind: "hang", afterWork } }]);
-    const result = await host.run(["mig", "apply", "--file", file], { TESSERA_TIME_LIMIT_MS: "3000" });
+    const result = await host.run(["mig", "apply", "--file", file], { TESSERA_TIME_LIMIT_MS: "20000" });
     expect(result.status, result.stderr).toBe(afterWork ? 0 : 1);
     expect(host.layouts()).toEqual(afterWork ? after : before);
     await settles(host, file, "finish", `hang, ${afterWork}`);
@@ -173,10 +173,10 @@ describe("the caller goes away", () => {
         child.kill(how === "SIGHUP" ? "SIGHUP" : "SIGTERM");
       }
       expect(await over).toMatchObject({ status: 0 });
-      expect(host.layouts()).toEqual(["on 14@4[1@0] 9@0[2@0]"]);
+      expect(host.layouts()).toEqual(["on 9@0[2@0]"]);
       const status = await host.status();
       expect(status.open).toMatchObject({
-        doneSteps: 2,
+        doneSteps: 1,
         begunStep: null,
         statement: expect.stringContaining("went away"),
       });
