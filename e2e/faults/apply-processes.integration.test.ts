@@ -116,7 +116,7 @@ async function untilUnlocked(host: ProcessHost): Promise<void> {
 test("a driver that hangs is killed at the time limit, and what it did is undone", async () => {
   for (const afterWork of [false, true]) {
     const { host, file } = newHost();
-    setFaults(host.machine, [{ match: "^mig -cgi", action: { kind: "hang", afterWork } }]);
+    setFaults(host.machine, [{ match: "^mig -cgi", occurrence: 1, action: { kind: "hang", afterWork } }]);
     const result = await host.run(["mig", "apply", "--file", file], { TESSERA_TIME_LIMIT_MS: "20000" });
     expect(result.status, result.stderr).toBe(afterWork ? 0 : 1);
     expect(host.layouts()).toEqual(afterWork ? after : before);
