@@ -4,11 +4,11 @@ function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 }
 
-/** Whether reading failed because there is nothing there, or nothing for us. */
+const absences = ["ENOENT", "ENOTDIR", "EACCES", "EPERM", "EISDIR", "EINVAL", "ELOOP", "ENODEV", "ENXIO", "EIO", "ESRCH"];
+
+/** Whether reading failed because there is nothing there, or nothing for us. ESRCH: the process of a file in `/proc` ended. */
 export function isAbsence(error: unknown): boolean {
-  return ["ENOENT", "ENOTDIR", "EACCES", "EPERM", "EISDIR", "EINVAL", "ELOOP", "ENODEV", "ENXIO", "EIO"].includes(
-    codeOf(error),
-  );
+  return absences.includes(codeOf(error));
 }
 
 /** A failed write as AppError: `disk-full`, `permission`, or `internal` with the system's words. */
