@@ -119,6 +119,8 @@ export interface ApplyResult {
   readonly commands: readonly (readonly string[])[];
   /** Why the operation was rolled back. */
   readonly failure?: AppErrorData;
+  /** `mig.restore` only: the GPUs whose saved layout could not come back, and why. The others were restored all the same. */
+  readonly skipped?: readonly { readonly gpuUuid: string; readonly error: AppErrorData }[];
 }
 
 /** One journalled operation. */
