@@ -8,7 +8,7 @@ export default defineConfig({
           name: "unit",
           include: ["{shared,electron,renderer,resources,e2e}/**/*.test.{ts,tsx}"],
           exclude: ["**/*.integration.test.ts", "**/node_modules/**"],
-          testTimeout: 20_000,
+          testTimeout: 60_000,
         },
       },
       {
