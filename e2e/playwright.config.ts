@@ -5,7 +5,9 @@ import { defineConfig } from "playwright/test";
 import { chromium, chromiumArguments } from "./support/chromium.ts";
 
 const electronFolder = join(createRequire(import.meta.url).resolve("electron/package.json"), "..", "dist");
-if (!existsSync(electronFolder)) process.stderr.write("Electron's binary is not here: its specs are skipped.\n");
+// Workers read this file too.
+if (!existsSync(electronFolder) && process.env.TEST_WORKER_INDEX === undefined)
+  process.stderr.write("Electron's binary is not here: its specs are skipped.\n");
 
 export default defineConfig({
   testDir: ".",
@@ -16,7 +18,9 @@ export default defineConfig({
   reporter: [["list"]],
   use: {
     viewport: { width: 1440, height: 900 },
-    trace: "retain-on-failure",
+    // A trace of every action costs half of the time; it is recorded where a failure is looked into.
+    trace: process.env.TRACE === undefined ? "off" : "retain-on-failure",
+    screenshot: "only-on-failure",
   },
   projects: [
     {
