@@ -1,4 +1,6 @@
 import { AppError } from "../../../../shared/errors.ts";
+import { fillingComputeProfile } from "../../../../shared/mig/compute-profiles.ts";
+import { placeProfiles } from "../../../../shared/mig/fit.ts";
 import { parsePreset } from "../../../../shared/mig/preset.ts";
 import { isRefusal } from "../../../../shared/mig/refusal.ts";
 import type { GpuGeometry, GpuInstanceProfile, Layout, LayoutInstance } from "../../../../shared/mig/types.ts";
@@ -45,12 +47,56 @@ export function wantedFor(
 function presetFor(gpu: GpuReading, geometry: GpuGeometry, preset: string, keepInUse: boolean): Layout {
   const fixed = keepInUse ? gpu.layout.instances.filter(({ inUse }) => inUse === true) : [];
   const placed = parsePreset(preset, geometry, fixed);
-  if (!isRefusal(placed)) return placed;
+  if (!isRefusal(placed)) return keepingWhatStands(gpu, geometry, fixed, placed);
   throw new AppError({
     code: "illegal-layout",
     message: `GPU ${gpu.index}: ${placed.sentence}`,
     remedy: "Choose a layout that this GPU can have.",
   });
+}
+
+/**
+ * The same profiles as in `placed`, around as many of the instances that stand as can be: a preset says what, not where,
+ * and what need not move should not be destroyed. Those in use count before all others. At most 2^n choices are tried,
+ * n being what stands of the wanted profiles, 7 on most models.
+ */
+function keepingWhatStands(
+  gpu: GpuReading,
+  geometry: GpuGeometry,
+  fixed: readonly LayoutInstance[],
+  placed: Layout,
+): Layout {
+  const wanted = placed.instances.filter((instance) => !fixed.includes(instance)).map(({ profileId }) => profileId);
+  const candidates = gpu.layout.instances.filter(
+    (instance) =>
+      !fixed.includes(instance) &&
+      wanted.includes(instance.profileId) &&
+      (instance.inUse === true || isFilled(instance, geometry)),
+  );
+  if (candidates.length > 12) return placed;
+  const worth = (kept: readonly LayoutInstance[]) =>
+    kept.reduce((sum, { inUse }) => sum + (inUse === true ? 100 : 1), 0);
+  const choices = Array.from({ length: 2 ** candidates.length }, (_, mask) =>
+    candidates.filter((_, at) => (mask & (1 << at)) !== 0),
+  ).toSorted((a, b) => worth(b) - worth(a));
+  for (const kept of choices) {
+    const rest = [...wanted];
+    const isWanted = kept.every(({ profileId }) => {
+      const at = rest.indexOf(profileId);
+      if (at !== -1) rest.splice(at, 1);
+      return at !== -1;
+    });
+    if (!isWanted) continue;
+    const around = placeProfiles(geometry, [...fixed, ...kept], rest);
+    if (!isRefusal(around)) return around;
+  }
+  return placed;
+}
+
+function isFilled({ profileId, computeInstances }: LayoutInstance, geometry: GpuGeometry): boolean {
+  const profile = geometry.profiles.find(({ id }) => id === profileId);
+  const [only, ...others] = computeInstances ?? [];
+  return profile !== undefined && others.length === 0 && only?.profileId === fillingComputeProfile(profile)?.id;
 }
 
 /**

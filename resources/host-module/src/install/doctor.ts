@@ -6,8 +6,8 @@ import { bootIdOf, savedLayouts } from "../mig/saved-layouts.ts";
 import { failureOf } from "../nvidia-smi/failure.ts";
 import { parseMigModes } from "../nvidia-smi/mig-mode.ts";
 import { runNvidiaSmi } from "../nvidia-smi/run.ts";
+import { gpuClients } from "../operating-system/gpu-clients.ts";
 import { type System, stateDirectory } from "../system.ts";
-import { gpuClients } from "./clients.ts";
 import { program } from "./paths.ts";
 
 /** What the module needs of this host, what of it is missing, and how to fix it. Never throws for what it finds. */

@@ -1,4 +1,4 @@
-import { AppError } from "../../../../shared/errors.ts";
+import { AppError, type AppErrorData, toErrorData } from "../../../../shared/errors.ts";
 import { commandsOf } from "../../../../shared/mig/commands.ts";
 import { layoutVersion } from "../../../../shared/mig/layout.ts";
 import type { GpuPlan } from "../../../../shared/mig/types.ts";
@@ -17,6 +17,7 @@ import type {
 import type { TaskContext } from "../serve/handlers.ts";
 import type { System } from "../system.ts";
 import { version } from "../version.ts";
+import { holdersOf } from "./holders.ts";
 import {
   beginJournal,
   findJournal,
@@ -28,9 +29,9 @@ import {
   statementOf,
 } from "./journal.ts";
 import type { BeginRecord } from "./journal-records.ts";
-import { checkBasis, describeChange, notThere, plansFor, stalePlan } from "./plan.ts";
+import { describeChange, notThere, plansFor, plansOnBasis, stalePlan, stands } from "./plan.ts";
 import { driverReader, type GpuReading, type HostReader, readGpus } from "./reading.ts";
-import { bootIdOf, savedLayouts, saveLayout } from "./saved-layouts.ts";
+import { bootIdOf, savedLayoutPath, savedLayouts, saveLayout } from "./saved-layouts.ts";
 import { lockHost } from "./state.ts";
 import { carryOut, complete, type Transaction } from "./transaction.ts";
 
@@ -44,12 +45,13 @@ interface Intent {
   readonly dryRun: boolean;
 }
 
-/** `mig plan`: pure reading; nothing is locked, so what comes out is a wish until `apply` has looked again. */
+/**
+ * `mig plan`: pure reading; nothing is locked, so what comes out is a wish until `apply` has looked again. Throws as
+ * `apply` does, `stale-plan` included.
+ */
 export async function plan(system: System, request: PlanRequest): Promise<HostPlan> {
   const gpus = await readWanted(driverReader(system), request.gpus, system.hostName);
-  const plans = plansFor(gpus, request.gpus, system.hostName);
-  checkBasis(plans, request.gpus, system.hostName);
-  return { host: system.hostName, gpus: plans };
+  return { host: system.hostName, gpus: await plansOrWhoHolds(system, gpus, request.gpus) };
 }
 
 /**
@@ -81,9 +83,9 @@ export async function undo(system: System, request: UndoRequest, context: Contex
   const wanted = gpus.map((plan): WantedGpu => ({ gpuUuid: plan.gpuUuid, layout: wishFor(plan) }));
   const check = (readings: ReadonlyMap<string, GpuReading>) => {
     const changes = gpus.flatMap((plan) => {
-      const now = readings.get(plan.gpuUuid)?.layout;
-      if (now === undefined || isSameDivision(now, plan.after) || isSameDivision(now, plan.before)) return [];
-      return [describeChange(plan, layoutVersion(plan.after), layoutVersion(now))];
+      const now = readings.get(plan.gpuUuid);
+      if (now === undefined || isSameDivision(now.layout, plan.after) || stands(now, plan.before)) return [];
+      return [describeChange(plan, layoutVersion(plan.after), layoutVersion(now.layout))];
     });
     if (changes.length > 0) throw stalePlan(changes, system.hostName);
   };
@@ -99,6 +101,24 @@ export async function undo(system: System, request: UndoRequest, context: Contex
     context,
     check,
   );
+}
+
+/** The plans, or a refusal that says who holds what they would take. */
+async function plansOrWhoHolds(
+  system: System,
+  gpus: ReadonlyMap<string, GpuReading>,
+  wanted: readonly WantedGpu[],
+): Promise<readonly GpuPlan[]> {
+  try {
+    return plansOnBasis(gpus, wanted, system.hostName);
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== "in-use") throw error;
+    const lines = [error.evidence?.details ?? ""];
+    for (const gpu of gpus.values()) {
+      for (const holder of await holdersOf(system, gpu)) lines.push(`GPU ${gpu.index}: ${holder}`);
+    }
+    throw new AppError({ ...error.toData(), evidence: { ...error.evidence, details: lines.join("\n") } });
+  }
 }
 
 /** The layout before as it goes into a request, whose lists zod types as mutable. */
@@ -129,23 +149,58 @@ function operationToUndo(journals: readonly JournalFile[], operationId: string |
   });
 }
 
-/** `mig restore`: the saved layouts of the GPUs that are here, MIG mode included; GPUs that are gone are passed over. */
+/**
+ * `mig restore`: the saved layouts, MIG mode included. What cannot come back is left out and told in `skipped` (the GPU is
+ * gone, does not answer, is in use, or can no longer have the layout): one bad GPU must not keep a host idle after a boot.
+ */
 export async function restore(
   system: System,
   request: { readonly dryRun?: boolean | undefined },
   context: Context,
 ): Promise<ApplyResult> {
   const saved = await savedLayouts(system);
-  const listed = saved.length === 0 ? new Map() : await driverReader(system).list();
-  const wanted = saved
-    .filter(({ gpuUuid }) => listed.has(gpuUuid))
-    .map(({ gpuUuid, layout }) => ({ gpuUuid, layout: structuredClone(layout) as WantedGpu["layout"] }));
-  if (wanted.length === 0) return { operationId: null, outcome: "unchanged", gpus: [], commands: [] };
-  return change(
-    system,
-    { operation: "restore", wanted, reason: "saved layouts", undoes: null, dryRun: request.dryRun ?? false },
-    context,
-  );
+  const reader = driverReader(system);
+  const { gpus, failures } =
+    saved.length === 0
+      ? { gpus: new Map<string, GpuReading>(), failures: new Map<string, AppErrorData>() }
+      : await readGpus(
+          reader,
+          saved.map(({ gpuUuid }) => gpuUuid),
+        );
+  const wanted: WantedGpu[] = [];
+  const skipped: { gpuUuid: string; error: AppErrorData }[] = [];
+  for (const { gpuUuid, gpuName, layout } of saved) {
+    const wish: WantedGpu = { gpuUuid, layout: structuredClone(layout) as WantedGpu["layout"] };
+    const gpu = gpus.get(gpuUuid);
+    if (gpu === undefined) {
+      skipped.push({ gpuUuid, error: failures.get(gpuUuid) ?? goneSince(gpuUuid, gpuName, system.hostName) });
+      continue;
+    }
+    try {
+      plansFor(new Map([[gpuUuid, gpu]]), [wish], system.hostName);
+      wanted.push(wish);
+    } catch (error) {
+      skipped.push({ gpuUuid, error: toErrorData(error) });
+    }
+  }
+  const result: ApplyResult =
+    wanted.length === 0
+      ? { operationId: null, outcome: "unchanged", gpus: [], commands: [] }
+      : await change(
+          system,
+          { operation: "restore", wanted, reason: "saved layouts", undoes: null, dryRun: request.dryRun ?? false },
+          context,
+        );
+  return skipped.length === 0 ? result : { ...result, skipped };
+}
+
+function goneSince(gpuUuid: string, gpuName: string, host: string): AppErrorData {
+  return {
+    code: "not-found",
+    message: `The driver does not list ${gpuName} ${gpuUuid}, for which a layout is saved.`,
+    remedy: `Bring the GPU back; if it has left ${host} for good, remove ${savedLayoutPath(gpuUuid)}.`,
+    evidence: { host },
+  };
 }
 
 async function change(
@@ -158,9 +213,7 @@ async function change(
   const look = async () => {
     const gpus = await readWanted(reader, intent.wanted, system.hostName);
     check(gpus);
-    const plans = plansFor(gpus, intent.wanted, system.hostName);
-    checkBasis(plans, intent.wanted, system.hostName);
-    return { gpus, plans };
+    return { gpus, plans: await plansOrWhoHolds(system, gpus, intent.wanted) };
   };
   if (intent.dryRun) {
     const { plans } = await look();
@@ -268,10 +321,10 @@ export async function status(system: System): Promise<MigStatus> {
   ).catch(() => ({ gpus: new Map<string, GpuReading>() }));
   const bootId = await bootIdOf(system);
   const compared = saved.map(({ gpuUuid, layout, bootId: savedIn }) => {
-    const now = gpus.get(gpuUuid)?.layout;
+    const now = gpus.get(gpuUuid);
     return {
       gpuUuid,
-      matches: now !== undefined && isSameDivision(now, layout),
+      matches: now !== undefined && stands(now, layout),
       rebooted: now !== undefined && savedIn !== bootId,
     };
   });

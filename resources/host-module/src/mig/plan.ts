@@ -2,6 +2,7 @@ import { AppError } from "../../../../shared/errors.ts";
 import { asWish, layoutVersion } from "../../../../shared/mig/layout.ts";
 import { planGpu } from "../../../../shared/mig/plan.ts";
 import type { GpuPlan, Layout, LayoutInstance, PlanStep, Refusal } from "../../../../shared/mig/types.ts";
+import { isSameDivision } from "../../../../shared/mig/undo.ts";
 import type { WantedGpu } from "../../../../shared/protocol/contract.ts";
 import { withoutUndefined } from "./plain.ts";
 import type { GpuReading } from "./reading.ts";
@@ -106,22 +107,48 @@ export function planTowards(gpu: GpuReading, plan: GpuPlan, end: "before" | "aft
 }
 
 /**
- * Refuses when a GPU is not as the operator saw it, saying what is different. A plan without steps passes: what is wanted
- * stands already, and a request that is sent again after a lost answer is no conflict.
+ * The plans of a request, or `stale-plan` saying what is different where a GPU is not as the operator saw it: also when
+ * what stands by now forbids the wish, since that was not the operator's question. A plan without steps passes: what is
+ * wanted stands already, and a request that is sent again after a lost answer is no conflict.
  */
-export function checkBasis(plans: readonly GpuPlan[], wanted: readonly WantedGpu[], host: string): void {
-  const changes = plans.flatMap((plan) => {
-    const basedOn = wanted.find(({ gpuUuid }) => gpuUuid === plan.gpuUuid)?.basedOn;
-    if (basedOn === undefined || basedOn === plan.basedOn || plan.steps.length === 0) return [];
-    return [{ plan, basedOn }];
+export function plansOnBasis(
+  gpus: ReadonlyMap<string, GpuReading>,
+  wanted: readonly WantedGpu[],
+  host: string,
+): readonly GpuPlan[] {
+  const outdated = wanted.flatMap(({ gpuUuid, basedOn }) => {
+    const gpu = gpus.get(gpuUuid);
+    if (gpu === undefined || basedOn === undefined || basedOn === layoutVersion(gpu.layout)) return [];
+    return [{ gpu, basedOn }];
   });
-  const [first] = changes;
-  if (first !== undefined) {
-    throw stalePlan(
-      changes.map(({ plan, basedOn }) => describeChange(plan, basedOn, layoutVersion(plan.before))),
+  const stale = (changed: typeof outdated) =>
+    stalePlan(
+      changed.map(({ gpu, basedOn }) =>
+        describeChange({ gpuIndex: gpu.index, gpuUuid: gpu.uuid }, basedOn, layoutVersion(gpu.layout)),
+      ),
       host,
     );
+  let plans: readonly GpuPlan[];
+  try {
+    plans = plansFor(gpus, wanted, host);
+  } catch (error) {
+    const refused = error instanceof AppError && (error.code === "illegal-layout" || error.code === "in-use");
+    if (refused && outdated.length > 0) throw stale(outdated);
+    throw error;
   }
+  const changing = new Set(plans.filter(({ steps }) => steps.length > 0).map(({ gpuUuid }) => gpuUuid));
+  const changed = outdated.filter(({ gpu }) => changing.has(gpu.uuid));
+  if (changed.length > 0) throw stale(changed);
+  return plans;
+}
+
+/**
+ * Whether a GPU is divided as a saved layout asks, judged as a plan judges it: where the driver puts compute instances
+ * elsewhere than they once stood (it takes no placement for them), what restoring reaches counts as the layout.
+ */
+export function stands(gpu: GpuReading, layout: Layout): boolean {
+  const outcome = planOne(gpu, asWish(layout));
+  return outcome.ok ? outcome.plan.steps.length === 0 : isSameDivision(gpu.layout, layout);
 }
 
 export function stalePlan(details: readonly string[], host: string): AppError {

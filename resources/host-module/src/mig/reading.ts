@@ -31,6 +31,8 @@ export interface GpuReading extends GpuIdentity {
   readonly mig: { readonly current: MigMode | null; readonly pending: MigMode | null };
   /** With IDs, and with what is in use at this moment. */
   readonly layout: Layout;
+  /** N of `/dev/nvidiaN`, which is not always the index; null where the driver does not say. */
+  readonly minorNumber: number | null;
   /** Of the whole GPU. */
   readonly processes: readonly ObservedProcess[];
 }
@@ -41,6 +43,20 @@ export interface HostReader {
   list(): Promise<ReadonlyMap<string, GpuIdentity>>;
   /** One GPU. Throws AppError with the driver's words, `gpu-lost` where its index belongs to another UUID by now. */
   read(gpu: GpuIdentity): Promise<GpuReading>;
+  /** Makes sure that the index still belongs to this UUID. Throws AppError `gpu-lost` where it does not, or the driver's words. */
+  confirm(gpu: GpuIdentity): Promise<void>;
+  /** Whether the tool takes UUIDs on this host, as far as is known; see `refusesUuids`. */
+  readonly takesUuids: () => boolean;
+  /** Told when it did not. */
+  readonly uuidsRefused: () => void;
+}
+
+/**
+ * To find a UUID the tool opens every GPU of the host, and gives up at the first that is lost, whichever was asked for:
+ * `Problem with GPU ...: GPU is lost`, exit status 255, nothing done (550.163.01). By index it opens that GPU alone.
+ */
+export function refusesUuids(result: RunResult): boolean {
+  return result.exitStatus === 255 && /^Problem with GPU /m.test(textOf(result.stdout));
 }
 
 const listFields = ["index", "uuid", "name"] as const;
@@ -49,11 +65,13 @@ const listFields = ["index", "uuid", "name"] as const;
 export function driverReader(system: System): HostReader {
   const run = (args: readonly string[]) => runNvidiaSmi(system, args, { timeoutMs: readLimitMs });
 
+  let uuids = true;
+
   const list = async () => {
     const all = await run([`--query-gpu=${listFields.join(",")}`, "--format=csv"]);
     const failure = failureOf(all, system.hostName);
     if (failure === null) return identitiesIn(all);
-    // One lost GPU fails the reading of the whole host: ask for one after the other.
+    // One lost GPU fails the reading of the whole host: ask for one after the other. It fails every UUID as well.
     const found = new Map<string, GpuIdentity>();
     for (let index = 0; index < 32; index += 1) {
       const one = await run([...all.argv.slice(1), "-i", String(index)]);
@@ -61,7 +79,16 @@ export function driverReader(system: System): HostReader {
       if (failureOf(one) === null) for (const [uuid, identity] of identitiesIn(one)) found.set(uuid, identity);
     }
     if (found.size === 0) throw failure;
+    uuids = false;
     return found;
+  };
+
+  const confirm = async (gpu: GpuIdentity): Promise<void> => {
+    const answer = await run([`--query-gpu=${listFields.join(",")}`, "--format=csv", "-i", String(gpu.index)]);
+    const failure = failureOf(answer, system.hostName);
+    if (failure !== null) throw failure;
+    const [found] = identitiesIn(answer).values();
+    if (found?.uuid !== gpu.uuid || found.index !== gpu.index) throw moved(gpu, found?.uuid ?? null, system.hostName);
   };
 
   const read = async (gpu: GpuIdentity): Promise<GpuReading> => {
@@ -77,13 +104,13 @@ export function driverReader(system: System): HostReader {
     if (seen.processes === null) throw unreadable(report, "the report does not say which processes run");
     const mig = { current: seen.migCurrent, pending: seen.migPending };
     const geometry = await geometryOf(gpu, report, seen.migCurrent === "enabled");
-    const { processes } = seen;
+    const { processes, minorNumber } = seen;
     if (mig.current === null || mig.current !== "enabled") {
-      return { ...gpu, geometry, mig, layout: { migEnabled: false, instances: [] }, processes };
+      return { ...gpu, geometry, mig, layout: { migEnabled: false, instances: [] }, minorNumber, processes };
     }
     const gpuInstances = await instances(gpu, "-lgi", parseGpuInstances);
     const computeInstances = gpuInstances.length === 0 ? [] : await instances(gpu, "-lci", parseComputeInstances);
-    const occupied = new Set(processes.map((process) => process.gpuInstanceId));
+    const isOccupied = occupancy(processes);
     const layout: Layout = {
       migEnabled: true,
       instances: sortedByStart(
@@ -100,11 +127,11 @@ export function driverReader(system: System): HostReader {
                 id: computeInstanceId,
               })),
           ),
-          inUse: occupied.has(instance.gpuInstanceId),
+          inUse: isOccupied(instance.gpuInstanceId),
         })),
       ),
     };
-    return { ...gpu, geometry, mig, layout, processes };
+    return { ...gpu, geometry, mig, layout, minorNumber, processes };
   };
 
   const geometries = new Map<string, GpuGeometry | null>();
@@ -158,7 +185,29 @@ export function driverReader(system: System): HostReader {
       },
     });
 
-  return { list, read };
+  return {
+    list,
+    read,
+    confirm,
+    takesUuids: () => uuids,
+    uuidsRefused: () => {
+      uuids = false;
+    },
+  };
+}
+
+/**
+ * A process of a divided GPU whose GPU instance the driver does not name may run in any of them: all count as used
+ * then. What merely draws is left out: a desktop belongs to no instance, and would bar every change for ever.
+ */
+export function isUnplaced(process: ObservedProcess): boolean {
+  return process.gpuInstanceId === null && process.kind !== "graphics";
+}
+
+function occupancy(processes: readonly ObservedProcess[]): (gpuInstanceId: number) => boolean {
+  const occupied = new Set(processes.map((process) => process.gpuInstanceId));
+  const unplaced = processes.some(isUnplaced);
+  return (gpuInstanceId) => unplaced || occupied.has(gpuInstanceId);
 }
 
 function identitiesIn(result: RunResult): Map<string, GpuIdentity> {

@@ -29,7 +29,7 @@ const schema = z.object({
   bootId: z.nullable(z.string()),
 });
 
-function pathOf(gpuUuid: string): string {
+export function savedLayoutPath(gpuUuid: string): string {
   // UUIDs come from the driver; in a file name they may hold nothing that leads elsewhere.
   return `${layoutsDirectory}/${gpuUuid.replaceAll(/[^A-Za-z0-9-]/g, "_")}.json`;
 }
@@ -49,7 +49,7 @@ export async function saveLayout(
   layout: Layout,
 ): Promise<void> {
   if (!layout.migEnabled) {
-    await system.files.remove(pathOf(gpu.uuid));
+    await system.files.remove(savedLayoutPath(gpu.uuid));
     return;
   }
   const saved: SavedLayout = {
@@ -60,7 +60,11 @@ export async function saveLayout(
     savedAt: system.now().toISOString(),
     bootId: await bootIdOf(system),
   };
-  await system.files.replace(pathOf(gpu.uuid), new TextEncoder().encode(`${JSON.stringify(saved, null, 2)}\n`), 0o600);
+  await system.files.replace(
+    savedLayoutPath(gpu.uuid),
+    new TextEncoder().encode(`${JSON.stringify(saved, null, 2)}\n`),
+    0o600,
+  );
 }
 
 /** Every saved layout, by GPU. Throws AppError `unreadable` with the file's name for one that is damaged. */

@@ -11,6 +11,7 @@ function reading(instances: readonly LayoutInstance[], rest: Partial<GpuReading>
     geometry: null,
     mig: { current: "enabled", pending: "enabled" },
     layout: { migEnabled: true, instances },
+    minorNumber: 0,
     processes: [],
     ...rest,
   };

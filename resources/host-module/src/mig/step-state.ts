@@ -1,6 +1,6 @@
 import { sortedByStart } from "../../../../shared/mig/layout.ts";
 import type { LayoutComputeInstance, LayoutInstance, PlanStep } from "../../../../shared/mig/types.ts";
-import type { GpuReading } from "./reading.ts";
+import { type GpuReading, isUnplaced } from "./reading.ts";
 
 /** How a step and the GPU as it was just read stand to each other. */
 export type StepState =
@@ -27,6 +27,10 @@ function named(processes: GpuReading["processes"]): string {
 
 function usersOf(gpu: GpuReading, gpuInstanceId: number): string {
   const users = named(gpu.processes.filter((process) => process.gpuInstanceId === gpuInstanceId));
+  const unplaced = gpu.processes.filter(isUnplaced);
+  if (users === "" && unplaced.length > 0) {
+    return `GPU instance ${gpuInstanceId} may be used by ${named(unplaced)}: the driver does not say in which instance`;
+  }
   return `GPU instance ${gpuInstanceId} is used by ${users === "" ? "somebody" : users}`;
 }
 

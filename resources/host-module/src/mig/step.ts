@@ -3,8 +3,9 @@ import { commandsOf } from "../../../../shared/mig/commands.ts";
 import type { PlanStep } from "../../../../shared/mig/types.ts";
 import { failureOf } from "../nvidia-smi/failure.ts";
 import { inTurn } from "../nvidia-smi/run.ts";
-import type { System } from "../system.ts";
-import type { GpuIdentity, GpuReading, HostReader } from "./reading.ts";
+import type { RunResult, System } from "../system.ts";
+import { holdersOf } from "./holders.ts";
+import { type GpuIdentity, type GpuReading, type HostReader, refusesUuids } from "./reading.ts";
 import { stateOfStep } from "./step-state.ts";
 import { commandLimitMs } from "./time-limits.ts";
 
@@ -66,23 +67,38 @@ export async function runStep(
 
   const before = last !== null && isHarmless(step) ? last : await read();
   const state = stateOfStep(step, before);
-  if (state.kind === "in-use") throw fail(inUse(before, state.words));
+  if (state.kind === "in-use") throw fail(inUse(before, state.words, await holdersOf(system, before)));
   if (state.kind === "conflict") throw fail(conflict(known, state.words));
   if (state.kind === "partial") {
     throw fail(conflict(known, `GPU instance ${state.instance.id} stands where ${step.kind} was to work`));
   }
-  const planned = state.kind === "done" ? [] : commandsOf(step, known.uuid);
+  const address = reader.takesUuids() ? known.uuid : String(known.index);
+  const planned = state.kind === "done" ? [] : commandsOf(step, address);
   await context.begun(planned);
   if (state.kind === "done") return { gpu: before, commands, durationMs: elapsed() };
 
   const failures: AppErrorData[] = [];
-  const run = async (command: readonly string[]): Promise<boolean> => {
+  const send = async (command: readonly string[]): Promise<RunResult> => {
     commands.push(command);
     context.ran(command);
     const result = await inTurn(system, () => system.run(command, { timeoutMs: commandLimitMs(step) }));
     if (result.exitStatus === null && result.signal === null) {
       throw new StillRunning(stillRunning(command, system.hostName), elapsed(), commands);
     }
+    return result;
+  };
+  /** By UUID; by index, made sure of just before, where another GPU of this host is lost. */
+  const sendTo = async (command: readonly string[]): Promise<RunResult> => {
+    if (reader.takesUuids()) {
+      const result = await send(command);
+      if (!refusesUuids(result)) return result;
+      reader.uuidsRefused();
+    }
+    await reader.confirm(known);
+    return send(command.map((word) => (word === known.uuid ? String(known.index) : word)));
+  };
+  const run = async (command: readonly string[]): Promise<boolean> => {
+    const result = await sendTo(command);
     const failure = failureOf(result, system.hostName);
     if (failure !== null) failures.push(failure.toData());
     return failure === null;
@@ -96,7 +112,7 @@ export async function runStep(
     await runAll(planned.slice(0, 1));
     const made = stateOfStep(step, await read());
     if (failures.length === 0 && made.kind === "partial") {
-      await runAll(commandsOf(step, known.uuid, made.instance.id).slice(1));
+      await runAll(commandsOf(step, address, made.instance.id).slice(1));
     }
   } else {
     await runAll(planned);
@@ -104,7 +120,8 @@ export async function runStep(
 
   const after = await read();
   if (stateOfStep(step, after).kind === "done") return { gpu: after, commands, durationMs: elapsed() };
-  throw fail(failures[0] ?? notDone(step, after, commands, system.hostName));
+  const why = failures[0] ?? notDone(step, after, commands, system.hostName);
+  throw fail(step.kind === "set-mig-mode" ? withHolders(why, await holdersOf(system, after)) : why);
 }
 
 /** Whether the step only adds: the driver itself refuses to put an instance where another one is. */
@@ -112,12 +129,12 @@ function isHarmless(step: PlanStep): boolean {
   return step.kind === "create-instance" || step.kind === "create-compute-instance";
 }
 
-function inUse(gpu: GpuReading, words: string): AppErrorData {
+function inUse(gpu: GpuReading, words: string, holders: readonly string[]): AppErrorData {
   return {
     code: "in-use",
     message: `GPU ${gpu.index} (${gpu.uuid}) cannot be changed: ${words}.`,
     remedy: "Wait until it has ended or stop it, then try again.",
-    evidence: { details: gpu.processes.map((process) => JSON.stringify(process)).join("\n") },
+    evidence: { details: holders.join("\n") },
   };
 }
 
@@ -136,6 +153,12 @@ function stillRunning(command: readonly string[], host: string): AppErrorData {
     remedy: "Look at the kernel log; usually only a reboot of the host ends it.",
     evidence: { host, command, exitStatus: null },
   };
+}
+
+/** MIG mode changes only when nobody holds the GPU, and nvidia-smi never says who does. */
+function withHolders(error: AppErrorData, holders: readonly string[]): AppErrorData {
+  const details = holders.length === 0 ? "No process is known to hold the GPU." : holders.join("\n");
+  return { ...error, evidence: { ...error.evidence, details } };
 }
 
 function notDone(

@@ -4,7 +4,19 @@ function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 }
 
-const absences = ["ENOENT", "ENOTDIR", "EACCES", "EPERM", "EISDIR", "EINVAL", "ELOOP", "ENODEV", "ENXIO", "EIO", "ESRCH"];
+const absences = [
+  "ENOENT",
+  "ENOTDIR",
+  "EACCES",
+  "EPERM",
+  "EISDIR",
+  "EINVAL",
+  "ELOOP",
+  "ENODEV",
+  "ENXIO",
+  "EIO",
+  "ESRCH",
+];
 
 /** Whether reading failed because there is nothing there, or nothing for us. ESRCH: the process of a file in `/proc` ended. */
 export function isAbsence(error: unknown): boolean {
