@@ -4,7 +4,7 @@ const { spawnSync } = require("node:child_process");
 const { existsSync } = require("node:fs");
 const { join } = require("node:path");
 
-const root = join(__dirname, "..", "..", "..");
+const root = join(__dirname, "..", "..");
 const bundle = join(root, "dist", "electron", "cli.mjs");
 const packaged = join(root, "node_modules", `node-linux-${process.arch}`, "bin", "node");
 
