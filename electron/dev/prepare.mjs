@@ -53,7 +53,9 @@ export function environment(node) {
 /** Runs a program of ours to its end and gives its exit status; a signal counts as 1. */
 export function run(program, argv, options = {}) {
   return new Promise((resolve) => {
-    const child = spawn(program, argv, { cwd: root, stdio: "inherit", ...options });
+    // Windows starts .cmd files only through its shell; the words here are ours and need no quoting.
+    const shell = program.endsWith(".cmd");
+    const child = spawn(program, argv, { cwd: root, stdio: "inherit", shell, ...options });
     const forward = (signal) => child.kill(signal);
     process.on("SIGINT", forward);
     process.on("SIGTERM", forward);
