@@ -6,10 +6,11 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import type { ApiInput } from "../shared/api/contract.ts";
-import type { ClusterSnapshot, HostView, SnapshotEvent } from "../shared/api/snapshot.ts";
+import type { ClusterSnapshot, HostView } from "../shared/api/snapshot.ts";
 import { asWish, layoutOf, layoutVersion, legalStarts } from "../shared/mig/index.ts";
 import type { GpuGeometry, Layout } from "../shared/mig/types.ts";
 import type { Gpu } from "../shared/protocol/inventory.ts";
+import { type HeldCluster, withSnapshotEvent } from "../shared/snapshot/follow.ts";
 import { connectClient, cookieOf, type TestClient } from "./testing.ts";
 import { startWeb, type Web } from "./web.ts";
 
@@ -281,10 +282,12 @@ interface SnapshotWatch {
 }
 
 function watchSnapshot(client: TestClient): SnapshotWatch {
+  let held: HeldCluster | null = null;
   let snapshot: ClusterSnapshot | null = null;
   const waiting = new Set<() => void>();
   const close = client.subscribe("snapshot", { clusterId: "demo" }, (event) => {
-    snapshot = withEvent(snapshot, event);
+    held = withSnapshotEvent(held, event);
+    snapshot = { ...held, hosts: [...held.hosts.values()] };
     for (const look of waiting) look();
   });
   return {
@@ -300,17 +303,6 @@ function watchSnapshot(client: TestClient): SnapshotWatch {
         tryNow();
       }),
     close,
-  };
-}
-
-function withEvent(snapshot: ClusterSnapshot | null, event: SnapshotEvent): ClusterSnapshot | null {
-  if (event.kind === "snapshot") return event.snapshot;
-  if (snapshot === null) return null;
-  const changed = new Map(event.hosts.map((host) => [host.id, host]));
-  return {
-    ...snapshot,
-    revision: event.revision,
-    hosts: snapshot.hosts.map((host) => changed.get(host.id) ?? host),
   };
 }
 

@@ -10,6 +10,7 @@ import { extname, join, normalize } from "node:path";
 import { WebSocketServer } from "ws";
 import type { ClientMessage, ServerMessage } from "../../shared/api/contract.ts";
 import type { ClusterSnapshot, SnapshotEvent } from "../../shared/api/snapshot.ts";
+import { snapshotEvents } from "../../shared/snapshot/pack.ts";
 
 const types: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
@@ -30,13 +31,14 @@ export interface SnapshotServer {
 }
 
 export async function serveSnapshot(directory: string, snapshot: ClusterSnapshot | null): Promise<SnapshotServer> {
-  // For pages that bring a bridge of their own instead of the WebSocket.
-  const whole = JSON.stringify(snapshot);
+  // For pages that bring a bridge of their own instead of the WebSocket: each event as the text that would travel.
+  const parts =
+    snapshot === null ? "[]" : JSON.stringify(snapshotEvents(snapshot).map((event) => JSON.stringify(event)));
   const server = createServer((request, response) => {
     const path = normalize(new URL(request.url ?? "/", "http://localhost").pathname);
-    if (path === "/snapshot.json") {
+    if (path === "/snapshot-events.json") {
       response.writeHead(200, { "content-type": "application/json", "cache-control": "no-store" });
-      response.end(whole);
+      response.end(parts);
       return;
     }
     const file = join(directory, path === "/" ? "index.html" : path);
@@ -78,8 +80,9 @@ export async function serveSnapshot(directory: string, snapshot: ClusterSnapshot
       if (message.kind === "cancel") return;
       const { id } = message;
       if (message.name === "snapshot" && snapshot !== null) {
-        watching.set(send, { id, seq: 1 });
-        send({ kind: "event", id, seq: 0, event: { kind: "snapshot", snapshot } });
+        const events = snapshotEvents(snapshot);
+        for (const [seq, event] of events.entries()) send({ kind: "event", id, seq, event });
+        watching.set(send, { id, seq: events.length });
         return;
       }
       if (message.name === "prompts" || message.name === "troubleshooting.events") return;

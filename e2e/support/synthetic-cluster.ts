@@ -115,15 +115,6 @@ function hostInventory(
   const count = options.gpusPerHost ?? 8;
   const gpus = Array.from({ length: count }, (_, index) => gpuOf(random, index, model, geometry, options, now));
   if (options.fill !== "full" && name.endsWith("20") && gpus[5] !== undefined) gpus[5] = broken(gpus[5], now);
-  const links: TopologyLink[] = [];
-  for (let a = 0; a < count; a++) {
-    for (let b = a + 1; b < count; b++) links.push({ a: `GPU${a}`, b: `GPU${b}`, kind: "NVLINK", nvlinkCount: 18 });
-    for (let nic = 0; nic < 4; nic++) {
-      const near = Math.floor(a / 2) === nic;
-      const sameNode = Math.floor(a / (count / 2)) === Math.floor(nic / 2);
-      links.push({ a: `GPU${a}`, b: `mlx5_${nic}`, kind: near ? "PIX" : sameNode ? "NODE" : "SYS", nvlinkCount: null });
-    }
-  }
   return {
     schema: inventorySchema,
     takenAt: before(now, 2),
@@ -144,9 +135,28 @@ function hostInventory(
     driver: { version: "550.163.01", cudaVersion: "12.4" },
     geometries: { [geometry.key]: geometry },
     gpus,
-    links,
+    links: linksOf(count),
     unread: [],
   };
+}
+
+const linksByCount = new Map<number, readonly TopologyLink[]>();
+
+/** One list for all hosts with so many GPUs, as the services keep it. */
+function linksOf(count: number): readonly TopologyLink[] {
+  const known = linksByCount.get(count);
+  if (known !== undefined) return known;
+  const links: TopologyLink[] = [];
+  for (let a = 0; a < count; a++) {
+    for (let b = a + 1; b < count; b++) links.push({ a: `GPU${a}`, b: `GPU${b}`, kind: "NVLINK", nvlinkCount: 18 });
+    for (let nic = 0; nic < 4; nic++) {
+      const near = Math.floor(a / 2) === nic;
+      const sameNode = Math.floor(a / (count / 2)) === Math.floor(nic / 2);
+      links.push({ a: `GPU${a}`, b: `mlx5_${nic}`, kind: near ? "PIX" : sameNode ? "NODE" : "SYS", nvlinkCount: null });
+    }
+  }
+  linksByCount.set(count, links);
+  return links;
 }
 
 function holderOf(random: Random, options: SyntheticOptions, now: string): Holder {

@@ -3,7 +3,7 @@ import type { SnapshotEvent } from "../../shared/api/snapshot.ts";
 import { toErrorData } from "../../shared/errors.ts";
 import { client } from "../client/index.ts";
 import { setLanguage } from "../i18n/index.ts";
-import { applySnapshotEvent, chooseCluster, useSnapshot } from "../stores/snapshot.ts";
+import { applySnapshotEvent, chooseCluster, showUnseen, useSnapshot } from "../stores/snapshot.ts";
 import { applyTheme } from "./theme.ts";
 
 const lastClusterKey = "tessera.cluster";
@@ -31,25 +31,27 @@ export function openCluster(clusterId: string | null): void {
   chooseCluster(clusterId);
   if (clusterId === null) return;
   window.localStorage.setItem(lastClusterKey, clusterId);
+  watch(clusterId);
+}
+
+function watch(clusterId: string): void {
+  closeSnapshot?.();
   closeSnapshot = client().subscribe(
     "snapshot",
     { clusterId },
-    (event) => receive(event),
+    (event) => receive(clusterId, event),
     (error) => useSnapshot.setState({ error }),
   );
 }
 
-/** Events that arrive while nobody looks wait, so that a hidden window costs no drawing. */
-const unseen: SnapshotEvent[] = [];
-
-function receive(event: SnapshotEvent): void {
-  if (!document.hidden) {
-    applySnapshotEvent(event);
-    return;
+function receive(clusterId: string, event: SnapshotEvent): void {
+  try {
+    applySnapshotEvent(event, !document.hidden);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    // Something was lost on the way: told anew from the beginning. What is shown stays until then.
+    watch(clusterId);
   }
-  // A whole snapshot says everything that the events before it said.
-  if (event.kind === "snapshot") unseen.length = 0;
-  unseen.push(event);
 }
 
 export function startSession(): void {
@@ -59,8 +61,7 @@ export function startSession(): void {
     if (link === "open") void refreshClusters();
   });
   document.addEventListener("visibilitychange", () => {
-    if (document.hidden) return;
-    for (const event of unseen.splice(0)) applySnapshotEvent(event);
+    if (!document.hidden) showUnseen();
   });
   services.request("settings.get", {}).then(
     (settings) => {

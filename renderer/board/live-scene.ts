@@ -52,6 +52,19 @@ function entryOf(host: HostView, nowMs: number): HostEntry {
   };
 }
 
+function looksLike(a: HostEntry, b: HostEntry): boolean {
+  return (
+    a.host.inventory === b.host.inventory &&
+    a.host.rack === b.host.rack &&
+    a.host.name === b.host.name &&
+    a.look.body === b.look.body &&
+    a.look.faded === b.look.faded &&
+    a.label?.label === b.label?.label &&
+    a.label?.tone === b.label?.tone &&
+    a.match === b.match
+  );
+}
+
 function matchOf(entry: HostEntry): HostMatch | null {
   const { query } = useFilter.getState();
   if (query === null) return null;
@@ -186,14 +199,18 @@ export function createLiveScene(theme: Theme, viewWidth: number, viewHeight: num
       const filterChanged = query !== useFilter.getState().query;
       query = useFilter.getState().query;
       const changed: string[] = [];
+      const renewed: string[] = [];
       if (hosts !== hostsBefore) {
         const fresh = [...hosts.values()].filter((host) => entries.get(host.id)?.host !== host);
-        meetTenants(fresh);
+        meetTenants(fresh.filter((host) => entries.get(host.id)?.host.inventory !== host.inventory));
         for (const host of fresh) {
+          const before = entries.get(host.id);
           const entry = entryOf(host, nowMs);
           entry.match = matchOf(entry);
           entries.set(host.id, entry);
-          changed.push(host.id);
+          // A heartbeat alone changes no pixel of a live host.
+          if (before === undefined || !looksLike(before, entry)) changed.push(host.id);
+          else renewed.push(host.id);
         }
         for (const id of entries.keys()) if (!hosts.has(id)) entries.delete(id);
         hostsBefore = hosts;
@@ -215,6 +232,10 @@ export function createLiveScene(theme: Theme, viewWidth: number, viewHeight: num
         if (index === undefined) continue;
         ordered[index] = entries.get(id);
         indexes.push(index);
+      }
+      for (const id of renewed) {
+        const index = layout.indexOf.get(id);
+        if (index !== undefined) ordered[index] = entries.get(id);
       }
       return { everything, arranged, hosts: indexes };
     },

@@ -4,8 +4,9 @@ import type { ClusterInfo } from "../../shared/api/contract.ts";
 import type { HostView, SnapshotEvent } from "../../shared/api/snapshot.ts";
 import type { AppErrorData } from "../../shared/errors.ts";
 import type { Gpu } from "../../shared/protocol/inventory.ts";
+import { withSnapshotEvent } from "../../shared/snapshot/follow.ts";
+import { same } from "../../shared/snapshot/same.ts";
 import type { LinkState } from "../client/index.ts";
-import { same } from "./same.ts";
 
 export interface SnapshotState {
   /** Of the page to the console's own services. */
@@ -38,49 +39,50 @@ export const useSnapshot = create<SnapshotState>(() => ({
   ...noCluster,
 }));
 
-/** The host as told now, or the one we hold where it says the same; the inventory keeps its identity on its own. */
-export function keepIdentity(before: HostView | undefined, after: HostView): HostView {
-  if (before === undefined) return after;
-  const sameInventory = same(before.inventory, after.inventory);
-  const kept =
-    sameInventory && before.inventory !== after.inventory ? { ...after, inventory: before.inventory } : after;
-  const { inventory: _a, ...restBefore } = before;
-  const { inventory: _b, ...restAfter } = kept;
-  return sameInventory && same(restBefore, restAfter) ? before : kept;
-}
-
-/** The state after an event; the same state where nothing changed but the revision. */
+/** The state after an event. Throws RangeError where the event does not follow on what is held. */
 export function withEvent(state: SnapshotState, event: SnapshotEvent): SnapshotState {
-  if (event.kind === "snapshot") {
-    if (event.snapshot.clusterId !== state.activeClusterId) return state;
-    const hosts = new Map(
-      event.snapshot.hosts.map((host) => [host.id, keepIdentity(state.hosts.get(host.id), host)] as const),
-    );
-    const ids = [...hosts.keys()];
-    return {
-      ...state,
-      clusterName: event.snapshot.name,
-      revision: event.snapshot.revision,
-      hostIds: same(ids, state.hostIds) ? state.hostIds : ids,
-      hosts,
-      error: null,
-    };
-  }
-  let hosts: Map<string, HostView> | null = null;
-  for (const host of event.hosts) {
-    const before = state.hosts.get(host.id);
-    const after = keepIdentity(before, host);
-    if (after === before) continue;
-    hosts ??= new Map(state.hosts);
-    hosts.set(host.id, after);
-  }
-  if (hosts === null) return { ...state, revision: event.revision };
-  const hostIds = hosts.size === state.hosts.size ? state.hostIds : [...hosts.keys()];
-  return { ...state, revision: event.revision, hosts, hostIds };
+  const { activeClusterId, clusterName, revision } = state;
+  if (event.kind === "begin" && event.clusterId !== activeClusterId) return state;
+  if (activeClusterId === null) return state;
+  const held =
+    clusterName === null ? null : { clusterId: activeClusterId, name: clusterName, revision, hosts: state.hosts };
+  const next = withSnapshotEvent(held, event);
+  const sameList = next.hosts.size === state.hostIds.length && state.hostIds.every((id) => next.hosts.has(id));
+  const listed = event.kind === "begin" || !sameList;
+  const hostIds = listed ? [...next.hosts.keys()] : state.hostIds;
+  return {
+    ...state,
+    clusterName: next.name,
+    revision: next.revision,
+    hostIds: same(hostIds, state.hostIds) ? state.hostIds : hostIds,
+    hosts: next.hosts,
+    error: null,
+  };
 }
 
-export function applySnapshotEvent(event: SnapshotEvent): void {
-  useSnapshot.setState((state) => withEvent(state, event));
+/** Events that arrive while nobody looks are put together but not shown, so that a hidden window costs no drawing. */
+let unseen: SnapshotState | null = null;
+
+/** Throws RangeError where the event does not follow on what is held. */
+export function applySnapshotEvent(event: SnapshotEvent, looking: boolean): void {
+  const shown = useSnapshot.getState();
+  // Link and clusters are shown at once, whoever looks.
+  const held = unseen?.activeClusterId === shown.activeClusterId ? unseen : shown;
+  const next = withEvent(held, event);
+  if (looking) showSnapshot(next);
+  else unseen = next;
+}
+
+/** Somebody looks again. */
+export function showUnseen(): void {
+  if (unseen !== null) showSnapshot(unseen);
+}
+
+function showSnapshot(next: SnapshotState): void {
+  unseen = null;
+  if (next.activeClusterId !== useSnapshot.getState().activeClusterId) return;
+  const { clusterName, revision, hostIds, hosts, error } = next;
+  useSnapshot.setState({ clusterName, revision, hostIds, hosts, error });
 }
 
 /** Another cluster: nothing of the one before stays on the screen. */

@@ -1,6 +1,8 @@
 /** What the console holds of a cluster: the contract between the services and every view. */
 import type { AppErrorData } from "../errors.ts";
-import type { HostInventory } from "../protocol/inventory.ts";
+import type { GpuGeometry } from "../mig/types.ts";
+import type { Change } from "../protocol/changes.ts";
+import type { HostInventory, TopologyLink } from "../protocol/inventory.ts";
 
 export type ConnectPhase = "resolving" | "handshake" | "authenticating" | "installing" | "starting";
 
@@ -44,7 +46,52 @@ export interface ClusterSnapshot {
   readonly hosts: readonly HostView[];
 }
 
+/** A host without what is known of its GPUs. */
+export type HostHead = Omit<HostView, "inventory">;
+
+/**
+ * An inventory on its way: what many hosts say alike (the geometry of a model, the links of a board) stands once
+ * in the event's table, and the inventory has its number there.
+ */
+export interface PackedInventory extends Omit<HostInventory, "geometries" | "links"> {
+  readonly geometries: Readonly<Record<string, number>>;
+  readonly links: number;
+}
+
+export interface PackedHost extends HostHead {
+  readonly inventory: PackedInventory | null;
+}
+
+export interface SharedParts {
+  readonly geometries: readonly GpuGeometry[];
+  readonly links: readonly (readonly TopologyLink[])[];
+}
+
+/**
+ * A subscription starts with `begin` and goes on with `hosts` until each host was told of; then only what changes
+ * travels. shared/snapshot packs and follows these events.
+ */
 export type SnapshotEvent =
-  | { readonly kind: "snapshot"; readonly snapshot: ClusterSnapshot }
-  /** These hosts are as given now; the others did not change. */
-  | { readonly kind: "hosts"; readonly revision: number; readonly hosts: readonly HostView[] };
+  /** Forget what was told before. All hosts by name; what is known of their GPUs follows at once, in parts. */
+  | {
+      readonly kind: "begin";
+      readonly clusterId: string;
+      readonly name: string;
+      readonly revision: number;
+      readonly hosts: readonly HostHead[];
+    }
+  /** These hosts are as given now. */
+  | {
+      readonly kind: "hosts";
+      readonly revision: number;
+      readonly shared: SharedParts;
+      readonly hosts: readonly PackedHost[];
+    }
+  /** What is different about hosts that were told of; paths are into HostView. */
+  | {
+      readonly kind: "changes";
+      readonly revision: number;
+      readonly hosts: readonly { readonly hostId: string; readonly changes: readonly Change[] }[];
+    }
+  /** Nothing new from these hosts but that what is known still holds: their `asOf`. */
+  | { readonly kind: "ages"; readonly revision: number; readonly asOf: Readonly<Record<string, string>> };

@@ -87,7 +87,7 @@ test("one dead host leaves the others live", async () => {
   await clusters.close();
 });
 
-test("subscribers get the whole once, then only the hosts that changed, with revisions in a row", async () => {
+test("subscribers get the whole once, then only what changed, with revisions in a row", async () => {
   const all = hosts();
   const clusters = open(fakeConnector(all));
   const { id } = clusters.add(draft);
@@ -103,18 +103,26 @@ test("subscribers get the whole once, then only the hosts that changed, with rev
       gpus: first.inventory.gpus.map((gpu) => ({ ...gpu, temperatureCelsius: celsius })),
     });
   for (const celsius of [40, 50, 60]) hotter(celsius);
-  await vi.waitFor(() => expect(events).toHaveLength(2));
-  hotter(70);
   await vi.waitFor(() => expect(events).toHaveLength(3));
-  const base = events[0]?.kind === "snapshot" ? events[0].snapshot.revision : -1;
-  expect(events.slice(1)).toMatchObject([
-    { kind: "hosts", revision: base + 1, hosts: [{ id: "r1-a", inventory: { gpus: [{ temperatureCelsius: 60 }] } }] },
-    { kind: "hosts", revision: base + 2, hosts: [{ id: "r1-a", inventory: { gpus: [{ temperatureCelsius: 70 }] } }] },
+  hotter(70);
+  await vi.waitFor(() => expect(events).toHaveLength(4));
+  const [begin, whole] = events;
+  expect([begin?.kind, whole?.kind]).toEqual(["begin", "hosts"]);
+  const base = begin?.revision ?? -1;
+  const told = (celsius: number) => [
+    {
+      hostId: "r1-a",
+      changes: expect.arrayContaining([{ path: ["inventory", "gpus", 0, "temperatureCelsius"], value: celsius }]),
+    },
+  ];
+  expect(events.slice(2)).toEqual([
+    { kind: "changes", revision: base + 1, hosts: told(60) },
+    { kind: "changes", revision: base + 2, hosts: told(70) },
   ]);
   stop.abort();
   hotter(80);
   await new Promise((resolve) => setTimeout(resolve, 400));
-  expect(events).toHaveLength(3);
+  expect(events).toHaveLength(4);
   await clusters.close();
 });
 

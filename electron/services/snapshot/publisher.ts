@@ -1,8 +1,9 @@
 /**
- * Tells subscribers of a cluster what changed: first the whole, then only hosts that are not what they were,
- * gathered over a short while. Where nobody listens nothing is computed.
+ * Tells subscribers of a cluster what changed: first the whole, in parts, then only differences, gathered over a
+ * short while. Where nobody listens nothing is computed.
  */
 import type { ClusterSnapshot, HostView, SnapshotEvent } from "../../../shared/api/snapshot.ts";
+import { eventsBetween, snapshotEvents } from "../../../shared/snapshot/pack.ts";
 
 export const coalesceMs = 250;
 
@@ -17,6 +18,8 @@ export class SnapshotPublisher {
   readonly #source: SnapshotSource;
   readonly #listeners = new Set<(event: SnapshotEvent) => void>();
   readonly #changed = new Set<string>();
+  /** What the listeners hold: all of them the same. Shares everything with the source but what changed since. */
+  #told = new Map<string, HostView>();
   #revision = 0;
   #timer: NodeJS.Timeout | null = null;
 
@@ -38,9 +41,16 @@ export class SnapshotPublisher {
     if (signal.aborted) return;
     // What is pending goes to the earlier ones first: the newcomer's whole holds it already.
     this.#flush();
-    listener({ kind: "snapshot", snapshot: this.current() });
+    this.#tell([listener], this.#whole());
     this.#listeners.add(listener);
-    signal.addEventListener("abort", () => this.#listeners.delete(listener), { once: true });
+    signal.addEventListener(
+      "abort",
+      () => {
+        this.#listeners.delete(listener);
+        if (this.#listeners.size === 0) this.#told.clear();
+      },
+      { once: true },
+    );
   }
 
   hostChanged(hostId: string): void {
@@ -53,27 +63,38 @@ export class SnapshotPublisher {
   listChanged(): void {
     this.#changed.clear();
     this.#revision += 1;
-    const event: SnapshotEvent = { kind: "snapshot", snapshot: this.current() };
-    for (const listener of this.#listeners) listener(event);
+    if (this.#listeners.size > 0) this.#tell(this.#listeners, this.#whole());
   }
 
   close(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     this.#listeners.clear();
+    this.#told.clear();
+  }
+
+  #whole(): readonly SnapshotEvent[] {
+    const snapshot = this.current();
+    this.#told = new Map(snapshot.hosts.map((host) => [host.id, host]));
+    return snapshotEvents(snapshot);
   }
 
   #flush(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
-    if (this.#changed.size === 0) return;
-    const hosts = [...this.#changed].flatMap((hostId): readonly HostView[] => {
+    const pairs = [...this.#changed].flatMap((hostId): readonly (readonly [HostView | undefined, HostView])[] => {
       const view = this.#source.host(hostId);
-      return view === null ? [] : [view];
+      return view === null ? [] : [[this.#told.get(hostId), view]];
     });
     this.#changed.clear();
-    if (hosts.length === 0 || this.#listeners.size === 0) return;
-    this.#revision += 1;
-    for (const listener of this.#listeners) listener({ kind: "hosts", revision: this.#revision, hosts });
+    if (pairs.length === 0 || this.#listeners.size === 0) return;
+    const events = eventsBetween(pairs, this.#revision);
+    for (const [, after] of pairs) this.#told.set(after.id, after);
+    this.#revision += events.length;
+    this.#tell(this.#listeners, events);
+  }
+
+  #tell(listeners: Iterable<(event: SnapshotEvent) => void>, events: readonly SnapshotEvent[]): void {
+    for (const event of events) for (const listener of listeners) listener(event);
   }
 }

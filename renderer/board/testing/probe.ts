@@ -4,7 +4,7 @@
  */
 
 import type { ServerMessage } from "../../../shared/api/contract.ts";
-import type { ClusterSnapshot } from "../../../shared/api/snapshot.ts";
+import type { SnapshotEvent } from "../../../shared/api/snapshot.ts";
 import type { Bridge } from "../../client/index.ts";
 
 interface Wheel {
@@ -14,10 +14,19 @@ interface Wheel {
 }
 
 const probe = {
-  /** When the message with the snapshot came, when it was parsed, and when the first frame with hosts in it was finished. */
+  /** The first message with data was handed over, as text. */
   arrivedAt: 0,
-  parsedAt: 0,
+  /** The last one was parsed and taken over. */
+  toldAt: 0,
+  /** Milliseconds of parsing, in all. */
+  parseMs: 0,
+  /** The first frame with something of the cluster in it was finished. */
+  firstPaintAt: 0,
+  /** The last frame in which a tile was painted was finished: the whole board stands. */
   paintedAt: 0,
+
+  /** Until the first paint is over. */
+  measuring: true,
 
   canvas(): HTMLCanvasElement {
     const canvas = document.querySelector<HTMLCanvasElement>(".board-canvas");
@@ -133,15 +142,23 @@ const say = (message: ServerMessage) => {
   for (const listener of listeners) listener(message);
 };
 
+/** Each message in a task of its own, as they come off a socket or port. */
 async function sendSnapshot(id: number): Promise<void> {
-  const answer = await fetch("./snapshot.json");
-  const text = await answer.text();
+  const answer = await fetch("./snapshot-events.json");
+  const texts: string[] = await answer.json();
   // What follows the reading of the answer (copies, collection) is not the board's.
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   probe.arrivedAt = performance.now();
-  const snapshot: ClusterSnapshot = JSON.parse(text);
-  probe.parsedAt = performance.now();
-  say({ kind: "event", id, seq: 0, event: { kind: "snapshot", snapshot } });
+  const channel = new MessageChannel();
+  channel.port1.onmessage = ({ data: seq }: MessageEvent<number>) => {
+    const started = performance.now();
+    const event: SnapshotEvent = JSON.parse(texts[seq] ?? "");
+    texts[seq] = "";
+    probe.parseMs += performance.now() - started;
+    say({ kind: "event", id, seq, event });
+    if (seq === texts.length - 1) probe.toldAt = performance.now();
+  };
+  for (const seq of texts.keys()) channel.port2.postMessage(seq);
 }
 
 const answers: Readonly<Record<string, unknown>> = {
@@ -169,14 +186,18 @@ const bridge: Bridge = {
 };
 Object.defineProperty(window, "tesseraBridge", { value: bridge });
 
-const draw = CanvasRenderingContext2D.prototype.drawImage;
-CanvasRenderingContext2D.prototype.drawImage = function (this: CanvasRenderingContext2D, ...given: unknown[]) {
-  if (probe.parsedAt > 0) {
-    CanvasRenderingContext2D.prototype.drawImage = draw;
-    // The next frame begins when this one is finished.
+/** Tiles of the whole cluster are painted as pixels; the next frame begins when the one with them is finished. */
+const put = OffscreenCanvasRenderingContext2D.prototype.putImageData;
+OffscreenCanvasRenderingContext2D.prototype.putImageData = function (
+  this: OffscreenCanvasRenderingContext2D,
+  ...given: unknown[]
+) {
+  if (probe.arrivedAt > 0 && probe.measuring) {
     requestAnimationFrame(() => {
-      probe.paintedAt = performance.now();
+      const now = performance.now();
+      if (probe.firstPaintAt === 0) probe.firstPaintAt = now;
+      if (probe.toldAt > 0) probe.paintedAt = now;
     });
   }
-  return Reflect.apply(draw, this, given);
+  return Reflect.apply(put, this, given);
 };
