@@ -1,10 +1,15 @@
 /**
  * 64 hosts: from nothing to a first snapshot of each, and a refresh, against parallel-ssh and clush that fetch the same
  * driver report. All of it shares this machine's cores: the sshds, the 64 tessera-hosts, and both sides' clients.
+ *
+ * The first snapshot is what the console's board waits for: connect, start tessera-host, the first push of `watch`.
+ * A refresh asks all hosts for their state over the open channels, and each runs its driver's `-q -x` again.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { HostSession } from "../../electron/services/deploy/connect-host.ts";
+import type { WatchEvent } from "../../shared/protocol/contract.ts";
 import type { HostInventory } from "../../shared/protocol/inventory.ts";
 import { type Fleet, startFleet } from "../lab/fleet.ts";
 import { Lab, sshdMissing } from "../lab/sshd.ts";
@@ -12,6 +17,7 @@ import type { Metric } from "./metric.ts";
 
 const hostCount = 64;
 const rounds = 3;
+const settleMs = 4_000;
 
 interface Cost {
   readonly wallMs: number;
@@ -73,16 +79,30 @@ async function oursOnce(fleet: Fleet): Promise<{ readonly snapshot: Cost; readon
       fleet.addresses.map(async (address) => {
         const session = await hosts.connectHost(fleet.target(address));
         sessions.push(session);
-        check(await session.request("inventory", {}));
+        await firstPush(session);
       }),
     );
   });
+  // Links, managers and the kernel log follow the first push.
+  await sleep(settleMs);
   const refresh = await costOf(async () => {
     await Promise.all(sessions.map(async (session) => check(await session.request("inventory", {}))));
   });
   for (const session of sessions) session.close();
   transport.close();
   return { snapshot, refresh };
+}
+
+function firstPush(session: HostSession): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const seen = ({ changes: [first] }: WatchEvent) => {
+      const { gpus } = Object(first?.value);
+      if (Array.isArray(gpus) && gpus.length === 8) resolve();
+      else reject(new Error("the first push does not show 8 GPUs"));
+    };
+    // It ends with the connection, at the end of the round.
+    session.task("watch", { intervalMs: 600_000 }, seen).catch(reject);
+  });
 }
 
 function check(inventory: HostInventory): void {

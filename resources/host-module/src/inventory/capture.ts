@@ -195,7 +195,7 @@ async function merged(contents: Contents, options: CaptureOptions): Promise<Host
     holderSources: [processHolders],
     unread: contents.unread,
     driverGpus: await readDriverGpus(system.files),
-    ...(await reader.read(gpusOf(outputs), outputs.topology?.nics ?? [], kernel)),
+    ...(await reader.read(gpusOf(outputs), outputs.topology?.nics ?? [], kernel, false)),
   });
 }
 

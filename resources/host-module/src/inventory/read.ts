@@ -1,7 +1,7 @@
 /**
  * The live reading of a host. What it costs, in calls of nvidia-smi (50 to 500 ms each):
  *
- * - a refresh is one call, `-q -x`;
+ * - a refresh is one call, `-q -x`, and so is the first reading of a watch on a host without MIG;
  * - where a GPU is in MIG mode, `-L`, `mig -lgi` and `mig -lci` are added when the XML's devices changed, when `forget` was
  *   called (after every change of our own), and every `instancesMaxAgeMs`, since an instance without compute instance
  *   is not in the XML;
@@ -29,6 +29,8 @@ export interface ReadOptions {
   readonly signal?: AbortSignal;
   /** Later ones override earlier ones. Default: the processes. */
   readonly holderSources?: readonly HolderSource[];
+  /** Leaves links, managers and Xid events to the next reading: GPUs, instances and who uses them are there sooner. */
+  readonly first?: boolean;
 }
 
 export const instancesMaxAgeMs = 30_000;
@@ -78,7 +80,7 @@ export class InventoryReader {
     const bootKey = [kernel.bootId, first.driverVersion, reports.isWhole, modes].join("/");
 
     const outputs = [...reports.outputs];
-    if (usable.length > 0) outputs.push(...(await this.topology(bootKey, signal)));
+    if (usable.length > 0 && options.first !== true) outputs.push(...(await this.topology(bootKey, signal)));
     const divided = usable.filter((gpu) => gpu.migCurrent === "enabled");
     if (divided.length > 0) {
       const devices = divided.map((gpu) => JSON.stringify([gpu.uuid, gpu.migDevices?.map(deviceKey)])).join();
@@ -98,7 +100,7 @@ export class InventoryReader {
       holderSources: options.holderSources ?? [processHolders],
       unread: reports.unread,
       driverGpus: await readDriverGpus(this.system.files),
-      ...(await this.host.read(gpusOf(read), read.topology?.nics ?? [], kernel)),
+      ...(await this.host.read(gpusOf(read), read.topology?.nics ?? [], kernel, options.first === true)),
     });
   }
 

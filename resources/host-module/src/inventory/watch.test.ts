@@ -24,8 +24,9 @@ function watched() {
     if (step === undefined) controller.abort();
     else if (!signal.aborted) step();
   });
+  /** The first push, the second, which holds what the first leaves out, and those after each of the steps. */
   const collect = async (...steps: (() => void)[]) => {
-    before.push(...steps);
+    before.push(() => {}, ...steps);
     const events = [];
     for await (const event of watcher.events(5000, controller.signal)) events.push(event);
     return events;
@@ -43,9 +44,9 @@ describe("watch", () => {
       },
       () => {},
     );
-    expect(events.map((event) => event.revision)).toEqual([1, 2]);
+    expect(events.map((event) => event.revision)).toEqual([0, 1, 2]);
     expect(events[0]?.changes.map((change) => change.path)).toEqual([[]]);
-    expect(events[1]?.changes).toEqual([
+    expect(events[2]?.changes).toEqual([
       { path: ["gpus", 1, "utilisationPercent"], value: 99 },
       { path: ["gpus", 1, "temperatureCelsius"], value: 71 },
     ]);
@@ -54,9 +55,24 @@ describe("watch", () => {
     expect(state).toMatchObject(now);
   });
 
+  test("begins with the GPUs, in as few calls as can be; links, managers and Xid events follow", async () => {
+    const { collect, system, watcher } = watched();
+    const stop = new AbortController();
+    for await (const first of watcher.events(5000, stop.signal)) {
+      expect(first.changes[0]?.value).toMatchObject({ links: [], gpus: [{ uuid: "GPU-0a" }, { uuid: "GPU-1b" }] });
+      break;
+    }
+    expect(system.calls.filter((call) => !call.startsWith("nvidia-smi mig"))).toEqual([
+      "nvidia-smi -q -x",
+      "nvidia-smi -L",
+    ]);
+    const [, rest] = await collect();
+    expect(new Set(rest?.changes.map((change) => change.path[0]))).toEqual(new Set(["links", "host", "gpus"]));
+  });
+
   test("says nothing while nothing changes, whatever the clock says", async () => {
     const { collect } = watched();
-    expect(await collect(...Array.from({ length: 5 }, () => () => {}))).toHaveLength(1);
+    expect(await collect(...Array.from({ length: 5 }, () => () => {}))).toHaveLength(2);
   });
 
   test("rests while a GPU's MIG mode changes, then reads everything again", async () => {
@@ -99,7 +115,7 @@ describe("watch", () => {
     const states = events.map((_, at) =>
       events.slice(0, at + 1).reduce((value, event) => withChanges(value, event.changes), toJson(null)),
     );
-    expect(states).toMatchObject([
+    expect(states.slice(1)).toMatchObject([
       { gpus: [{ state: { kind: "ok" } }, { state: { kind: "ok" } }], unread: [] },
       {
         gpus: [{ state: { kind: "failed", words } }, { state: { kind: "failed", words } }],

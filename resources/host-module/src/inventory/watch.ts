@@ -14,6 +14,9 @@ export interface WatchOptions extends ReadOptions {
   readonly onRead?: (takenAt: string) => void;
 }
 
+/** After the first push: a console that opens sees all its hosts before any of them is asked for the rest. */
+const restAfterMs = 1_000;
+
 /** Ends early, without an error, when the signal is given. */
 export type Sleep = (milliseconds: number, signal: AbortSignal) => Promise<void>;
 
@@ -30,8 +33,9 @@ export class InventoryWatcher {
     this.sleep = sleep;
   }
 
-  /** One reading, with what is already known of the host. */
-  read(options: ReadOptions = {}): Promise<HostInventory> {
+  /** One reading for somebody who asks, with what cannot have changed since an earlier one. */
+  readNow(options: ReadOptions = {}): Promise<HostInventory> {
+    this.reader.forget();
     return this.reader.read(options);
   }
 
@@ -66,12 +70,12 @@ export class InventoryWatcher {
    * failed, in the words of the error, until one succeeds.
    */
   async *events(intervalMs: number, signal: AbortSignal, options: WatchOptions = {}): AsyncGenerator<WatchEvent> {
-    let inventory = await this.reader.read({ ...options, signal });
+    let inventory = await this.reader.read({ ...options, signal, first: true });
     let before = toJson(inventory);
-    let revision = 1;
+    let revision = 0;
     yield { revision, takenAt: inventory.takenAt, changes: [{ path: [], value: before }] };
-    while (!signal.aborted) {
-      await this.sleep(intervalMs, AbortSignal.any([signal, this.wake.signal]));
+    for (let pauseMs = restAfterMs; !signal.aborted; pauseMs = intervalMs) {
+      await this.sleep(Math.min(pauseMs, intervalMs), AbortSignal.any([signal, this.wake.signal]));
       if (signal.aborted) return;
       if (this.pauses.size > 0) continue;
       let takenAt: string;

@@ -24,7 +24,19 @@ export interface QueryTree {
   readonly complete: boolean;
 }
 
+/** A report says the same few hundred labels for every GPU. Bounded, since a damaged one may say anything. */
+const knownKeys = new Map<string, string>();
+const mostKnownKeys = 5_000;
+
 export function keyOf(label: string): string {
+  const known = knownKeys.get(label);
+  if (known !== undefined) return known;
+  const key = newKeyOf(label);
+  if (knownKeys.size < mostKnownKeys) knownKeys.set(label, key);
+  return key;
+}
+
+function newKeyOf(label: string): string {
   return label
     .trim()
     .toLowerCase()

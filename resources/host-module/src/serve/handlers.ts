@@ -44,8 +44,8 @@ export const handlers: { readonly [M in HostMethod]: Handler<M> } = {
       caller: system.caller,
     };
   },
-  inventory: async (system, _input, { signal }) =>
-    (await import("../inventory/read.ts")).readInventory(system, { signal }),
+  // By the reader that a watch of the same host uses: what cannot have changed since is not asked for again.
+  inventory: async (system, _input, { signal }) => (await watching()).readNow(system, signal),
   watch: async (system, input, { signal, progress }) => {
     await (await watching()).watchHost(system, input.intervalMs, signal, progress);
     return null;

@@ -1,5 +1,6 @@
 import { toErrorData } from "../../../../shared/errors.ts";
 import { type WatchEvent, watchHeartbeatMs } from "../../../../shared/protocol/contract.ts";
+import type { HostInventory } from "../../../../shared/protocol/inventory.ts";
 import { InventoryWatcher } from "../inventory/watch.ts";
 import type { System } from "../system.ts";
 
@@ -12,6 +13,11 @@ export function watcherOf(system: System): InventoryWatcher {
   const watcher = new InventoryWatcher(system);
   watchers.set(system, watcher);
   return watcher;
+}
+
+/** The host as it is: one call of the driver, and the instances anew where a GPU is divided. */
+export function readNow(system: System, signal: AbortSignal): Promise<HostInventory> {
+  return watcherOf(system).readNow({ signal });
 }
 
 /**
