@@ -96,7 +96,7 @@ async function oursOnce(fleet: Fleet): Promise<{ readonly snapshot: Cost; readon
 function firstPush(session: HostSession): Promise<void> {
   return new Promise((resolve, reject) => {
     const seen = ({ changes: [first] }: WatchEvent) => {
-      const { gpus } = Object(first?.value);
+      const { gpus } = Object(first !== undefined && "value" in first ? first.value : null);
       if (Array.isArray(gpus) && gpus.length === 8) resolve();
       else reject(new Error("the first push does not show 8 GPUs"));
     };

@@ -59,7 +59,9 @@ describe("watch", () => {
     const { collect, system, watcher } = watched();
     const stop = new AbortController();
     for await (const first of watcher.events(5000, stop.signal)) {
-      expect(first.changes[0]?.value).toMatchObject({ links: [], gpus: [{ uuid: "GPU-0a" }, { uuid: "GPU-1b" }] });
+      expect(first.changes).toMatchObject([
+        { path: [], value: { links: [], gpus: [{ uuid: "GPU-0a" }, { uuid: "GPU-1b" }] } },
+      ]);
       break;
     }
     expect(system.calls.filter((call) => !call.startsWith("nvidia-smi mig"))).toEqual([
