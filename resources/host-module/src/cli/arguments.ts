@@ -26,3 +26,6 @@ function strictly<const O extends Options>(args: readonly string[], options: O) 
     throw new UsageError(text.split(". To specify")[0] ?? text);
   }
 }
+
+/** Of a request in a file or on standard input: 64 GPUs with all their compute instances are a tenth of it. */
+export const largestWishBytes = 4 * 1024 * 1024;

@@ -35,8 +35,21 @@ function wordsFor(instance: Layout["instances"][number], name: string): string {
   return `${name}${id}${instance.inUse === true ? " in use" : ""}${compute}`;
 }
 
+/**
+ * Text from elsewhere (file names, process names, the driver's words) for a terminal: what would move the cursor, break a
+ * line or hide text is written out.
+ */
+export function printable(text: string): string {
+  return text.replaceAll(
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what is looked for
+    /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g,
+    (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`,
+  );
+}
+
 /** Rows under a header, each column as wide as it needs; numbers to the right. */
-export function table(header: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
+export function table(header: readonly string[], cells: readonly (readonly string[])[]): readonly string[] {
+  const rows = cells.map((row) => row.map(printable));
   const widths = header.map((title, column) =>
     Math.max(title.length, ...rows.map((row) => (row[column] ?? "").length)),
   );

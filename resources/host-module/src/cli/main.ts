@@ -2,6 +2,7 @@
 import { realpathSync } from "node:fs";
 import { realSystem } from "../operating-system/index.ts";
 import { cancelledByCaller, connectionLost } from "../serve/interruption.ts";
+import { largestWishBytes } from "./arguments.ts";
 
 /**
  * The program. A change that runs is never cut off by a signal: Ctrl-C asks it to roll back after its step, hang-up and
@@ -34,7 +35,13 @@ async function main(): Promise<void> {
       error: (text) => void process.stderr.write(text.endsWith("\n") ? text : `${text}\n`),
       readInput: async () => {
         const chunks: Buffer[] = [];
-        for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk));
+        let bytes = 0;
+        for await (const chunk of process.stdin) {
+          const buffer = Buffer.from(chunk);
+          bytes += buffer.length;
+          if (bytes > largestWishBytes) throw new Error("more input than a request can be");
+          chunks.push(buffer);
+        }
         return Buffer.concat(chunks).toString("utf8");
       },
       signal: stop.signal,

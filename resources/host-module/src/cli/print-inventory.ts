@@ -2,7 +2,7 @@ import { geometryOfKey } from "../../../../shared/mig/geometry.ts";
 import { layoutOf } from "../../../../shared/mig/layout.ts";
 import type { DoctorFinding } from "../../../../shared/protocol/contract.ts";
 import type { Gpu, HostInventory } from "../../../../shared/protocol/inventory.ts";
-import { amount, drawLayout, table } from "./drawing.ts";
+import { amount, drawLayout, printable, table } from "./drawing.ts";
 
 export function inventoryText(inventory: HostInventory): string {
   const { host, driver } = inventory;
@@ -30,7 +30,7 @@ export function inventoryText(inventory: HostInventory): string {
   ]);
   const header = ["GPU", "NAME", "BUS", "NUMA", "MIG", "MiB", "UTIL", "W", "C", "HEALTH", "UUID"];
   return [
-    facts.filter((fact) => fact !== null && fact !== "").join("  "),
+    printable(facts.filter((fact) => fact !== null && fact !== "").join("  ")),
     "",
     ...(rows.length === 0 ? ["No GPU is listed."] : table(header, rows)),
     ...inventory.gpus.flatMap((gpu) => divisionOf(gpu, inventory)),
@@ -38,7 +38,8 @@ export function inventoryText(inventory: HostInventory): string {
     ...(inventory.unread.length === 0 ? [] : ["", `Not understood (${inventory.unread.length}):`]),
     ...inventory.unread
       .slice(0, 20)
-      .map(({ source, field, reason }) => `  ${source}${field === "" ? "" : `, ${field}`}: ${reason}`),
+      .map(({ source, field, reason }) => printable(`  ${source}${field === "" ? "" : `, ${field}`}: ${reason}`)),
+    ...(inventory.unread.length > 20 ? [`  and ${inventory.unread.length - 20} more (all with --json)`] : []),
   ].join("\n");
 }
 

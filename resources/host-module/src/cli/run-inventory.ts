@@ -1,11 +1,11 @@
-import { basename, join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { AppError } from "../../../../shared/errors.ts";
 import type { HostInventory } from "../../../../shared/protocol/inventory.ts";
-import { fileSystem } from "../operating-system/builtin.ts";
 import { handlers } from "../serve/handlers.ts";
 import { parseInput } from "../serve/validation.ts";
 import type { System } from "../system.ts";
 import { parseCommand, UsageError } from "./arguments.ts";
+import { printable } from "./drawing.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** `inventory`, `watch` and `bundle`: the commands that only look. */
@@ -41,50 +41,25 @@ async function inventory(args: readonly string[], system: System, terminal: Term
   return 0;
 }
 
-/** More than this is no captured output of a driver. */
-const largestFileBytes = 64 * 1024 * 1024;
-const mostFiles = 2_000;
-
 async function fromCapture(path: string, system: System): Promise<HostInventory> {
-  const { inventoryFromCapture } = await import("../inventory/capture.ts");
-  const reading = await inventoryFromCapture(await capturedFiles(path), { now: system.now() });
-  if (reading.known) return reading.inventory;
+  const [{ inventoryFromCapture }, { capturedFiles }] = await Promise.all([
+    import("../inventory/capture.ts"),
+    import("./captured-files.ts"),
+  ]);
+  const { files, unread } = await capturedFiles(path);
+  const reading = await inventoryFromCapture(files, { now: system.now() });
+  if (reading.known) return { ...reading.inventory, unread: [...reading.inventory.unread, ...unread] };
   throw new AppError({
     code: "unreadable",
     message: reading.message,
     remedy: "Give outputs of nvidia-smi, or a directory that tessera-host bundle wrote.",
-    evidence: { details: reading.unread.map(({ source, reason }) => `${source}: ${reason}`).join("\n") },
+    evidence: {
+      details: [...reading.unread, ...unread]
+        .slice(0, 20)
+        .map(({ source, reason }) => printable(`${source}: ${reason}`))
+        .join("\n"),
+    },
   });
-}
-
-/** The files of a directory and of those in it, or the one file. Throws AppError `not-found`, `permission`. */
-async function capturedFiles(path: string): Promise<{ readonly name: string; readonly bytes: Uint8Array }[]> {
-  try {
-    if ((await fileSystem().stat(path)).isFile())
-      return [{ name: basename(path), bytes: await fileSystem().readFile(path) }];
-    const entries = await fileSystem().readdir(path, { withFileTypes: true, recursive: true });
-    const files = entries
-      .filter((entry) => entry.isFile())
-      .map((entry) => join(entry.parentPath, entry.name))
-      .toSorted()
-      .slice(0, mostFiles);
-    const captured: { name: string; bytes: Uint8Array }[] = [];
-    for (const file of files) {
-      if ((await fileSystem().stat(file)).size > largestFileBytes) continue;
-      captured.push({
-        name: file.slice(resolve(path).length + 1) || basename(file),
-        bytes: await fileSystem().readFile(file),
-      });
-    }
-    return captured;
-  } catch (error) {
-    const missing = error instanceof Error && "code" in error && error.code === "ENOENT";
-    throw new AppError({
-      code: missing ? "not-found" : "permission",
-      message: missing ? `There is no ${path}.` : `${path} cannot be read.`,
-      remedy: "Give a directory or a file with captured output.",
-    });
-  }
 }
 
 async function watch(args: readonly string[], system: System, terminal: Terminal): Promise<number> {

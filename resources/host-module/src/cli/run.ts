@@ -1,3 +1,4 @@
+import { constants } from "node:fs";
 import { AppError, toErrorData } from "../../../../shared/errors.ts";
 import { type ApplyResult, protocolVersion, type StepProgress } from "../../../../shared/protocol/contract.ts";
 import { fileSystem } from "../operating-system/builtin.ts";
@@ -5,7 +6,7 @@ import { handlers, type TaskContext } from "../serve/handlers.ts";
 import { parseInput } from "../serve/validation.ts";
 import type { System } from "../system.ts";
 import { version } from "../version.ts";
-import { parseCommand, UsageError } from "./arguments.ts";
+import { largestWishBytes, parseCommand, UsageError } from "./arguments.ts";
 import type { Terminal } from "./terminal.ts";
 import { usage } from "./usage.ts";
 
@@ -105,7 +106,13 @@ async function mig([verb, ...args]: readonly string[], system: System, terminal:
   };
   const report = (result: ApplyResult, asJson: boolean | undefined): number => {
     terminal.out(asJson ? JSON.stringify(result) : print.resultText(result));
+    for (const { gpuUuid, error } of result.skipped ?? []) {
+      terminal.error(
+        `GPU ${gpuUuid} was left as it is: ${error.message}${error.remedy === "" ? "" : ` ${error.remedy}`}`,
+      );
+    }
     if (result.failure !== undefined) throw new AppError(result.failure);
+    if ((result.skipped ?? []).length > 0) return 1;
     return result.outcome === "rolled-back" || result.outcome === "cancelled" ? 1 : 0;
   };
   const dryRun = { ...json, "dry-run": { type: "boolean" } } as const;
@@ -220,15 +227,25 @@ async function wishOf(words: WishWords, system: System, terminal: Terminal): Pro
   return { gpus };
 }
 
+/** A device, a pipe or something huge must not hold or fill a process of root's. */
+async function readSmallFile(path: string): Promise<string> {
+  const file = await fileSystem().open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const status = await file.stat();
+    if (!status.isFile() || status.size > largestWishBytes) throw new Error("no file of a sensible size");
+    return await file.readFile("utf8");
+  } finally {
+    await file.close();
+  }
+}
+
 /**
  * The file is read with our rights, which by the sudo rule may be root's: what is wrong with it is said without
  * quoting it, so that nobody reads another's files through us.
  */
 async function readWish(path: string, terminal: Terminal): Promise<{ readonly gpus: unknown }> {
   try {
-    const value: unknown = JSON.parse(
-      path === "-" ? await terminal.readInput() : await fileSystem().readFile(path, "utf8"),
-    );
+    const value: unknown = JSON.parse(path === "-" ? await terminal.readInput() : await readSmallFile(path));
     if (typeof value === "object" && value !== null && "gpus" in value) return { gpus: value.gpus };
   } catch {
     // Not there, not readable or not JSON.
