@@ -30,7 +30,10 @@ export const useSelection = create<SelectionState>((set) => ({
         markedGpus.set(state.selected.gpuUuid, state.selected.hostId);
       }
       if (!markedGpus.delete(gpuUuid)) markedGpus.set(gpuUuid, hostId);
-      return { markedGpus, selected: state.selected ?? { kind: "gpu", hostId, gpuUuid } };
+      // The inspector must show a GPU for the marks to be of use: one selected host would hide them.
+      const selected: Selection =
+        state.selected === null || state.selected.kind === "host" ? { kind: "gpu", hostId, gpuUuid } : state.selected;
+      return { markedGpus, selected };
     }),
   markAll: (gpus) => set({ markedGpus: new Map(gpus) }),
   clearMarks: () => set({ markedGpus: noMarks }),
