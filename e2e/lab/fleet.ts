@@ -38,7 +38,7 @@ export async function startFleet(lab: Lab, count: number): Promise<Fleet> {
   mkdirSync(bin);
   const reportFile = writeDriver(lab, bin);
   const artifacts = new HostArtifacts(distribution, packageJson.version);
-  await installBuild(artifacts, home);
+  await installBuild(artifacts, join(home, ".cache", "tessera"));
   const key = lab.key();
   const addresses = Array.from({ length: count }, (_, index) => `127.0.20.${index + 1}`);
   const hostKey = lab.key();
@@ -118,10 +118,11 @@ function writeDriver(lab: Lab, bin: string): string {
   return reportFile;
 }
 
-async function installBuild(artifacts: HostArtifacts, home: string): Promise<void> {
+/** What an upload would leave below `base`, without the upload: the runtime is this process's own. */
+export async function installBuild(artifacts: HostArtifacts, base: string, root = false): Promise<void> {
   const bundle = await artifacts.bundle();
   const machine = arch() === "arm64" ? "aarch64" : "x86_64";
-  const directory = join(home, ".cache", "tessera", buildDirectory(false, bundle.id, machine));
+  const directory = join(base, buildDirectory(root, bundle.id, machine));
   mkdirSync(directory, { recursive: true });
   writeFileSync(join(directory, "tessera-host.cjs"), bundle.content);
   const runtime = join(directory, "node");

@@ -82,6 +82,8 @@ export interface SshdOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** More lines of sshd_config; they come first, so they win. */
   readonly lines?: readonly string[];
+  /** What sshd's command line stands behind, such as `unshare --mount`; must end in an exec. */
+  readonly prefix?: readonly string[];
 }
 
 export interface Sshd {
@@ -130,7 +132,8 @@ export async function startSshd(lab: Lab, options: SshdOptions = {}): Promise<Ss
       "",
     ].join("\n"),
   );
-  const child = spawn(sshdPath, ["-D", "-e", "-f", config], { stdio: ["ignore", "ignore", "pipe"] });
+  const [program = sshdPath, ...argv] = [...(options.prefix ?? []), sshdPath, "-D", "-e", "-f", config];
+  const child = spawn(program, argv, { stdio: ["ignore", "ignore", "pipe"] });
   let log = "";
   child.stderr?.on("data", (chunk: Buffer) => {
     log = (log + chunk.toString("utf8")).slice(-200_000);
