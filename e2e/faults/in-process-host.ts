@@ -1,5 +1,5 @@
 /**
- * A host in memory: the simulated driver, files that keep what was written to them, and a fault at any one call.
+ * A host in memory: the simulated driver, files that keep what was written to them, and faults at chosen calls.
  * A crash makes every later call of the same process throw, so nothing more of it can reach the driver or a file;
  * the next `process()` begins on what it left, as after SIGKILL.
  */
@@ -92,20 +92,30 @@ export class InProcessHost {
   }
 
   reboot(): void {
-    const { state } = this.machine;
-    state.boots += 1;
-    state.bootId = `boot-${state.boots}`;
-    for (const gpu of state.gpus) {
-      gpu.instances = [];
-      gpu.migEnabled = false;
-      gpu.migPending = false;
-    }
-    state.processes = [];
+    this.machine.reboot();
+  }
+
+  /** Replaces a file as somebody else would, or removes it (null). */
+  put(path: string, text: string | null): void {
+    if (text === null) this.content.delete(path);
+    else this.content.set(path, new TextEncoder().encode(text));
+  }
+
+  text(path: string): string | null {
+    const content = this.content.get(path);
+    return content === undefined ? null : new TextDecoder().decode(content);
+  }
+
+  /** A process that has a device file open and that the driver does not list. */
+  addProcess(pid: number, name: string, uid: number, device: string): void {
+    this.put(`/proc/${pid}/comm`, `${name}\n`);
+    this.put(`/proc/${pid}/status`, `Name:\t${name}\nUid:\t${uid}\t${uid}\t${uid}\t${uid}\n`);
+    this.put(`/proc/${pid}/fd/3`, device);
   }
 
   /** A new process of tessera-host on this host. */
-  process(fault: Fault | null = null): HostProcess {
-    return new HostProcess(this, this.content, fault, () => {
+  process(faults: readonly Fault[] = []): HostProcess {
+    return new HostProcess(this, this.content, faults, () => {
       this.clockMs += 7;
       return new Date(this.clockMs);
     });
@@ -120,11 +130,11 @@ export class HostProcess {
   /** A command that nobody could end: call it to let it do its work. */
   undead: (() => void) | null = null;
   private readonly host: InProcessHost;
-  private readonly fault: Fault | null;
+  private readonly faults: readonly Fault[];
 
-  constructor(host: InProcessHost, content: Map<string, Uint8Array>, fault: Fault | null, now: () => Date) {
+  constructor(host: InProcessHost, content: Map<string, Uint8Array>, faults: readonly Fault[], now: () => Date) {
     this.host = host;
-    this.fault = fault;
+    this.faults = faults;
     this.system = {
       run: (argv) => this.run(argv),
       files: this.filesOver(content),
@@ -140,11 +150,10 @@ export class HostProcess {
     if (this.crashed) throw new Crash("the process is dead");
     const at = this.calls.length;
     this.calls.push(call);
-    const { fault } = this;
-    const first = this.calls[fault?.at ?? -1];
-    const strikes =
-      fault !== null && (at === fault.at || (fault.stays === true && at > fault.at && first?.kind === call.kind));
-    return strikes ? fault.kind : null;
+    const striking = this.faults.find(
+      (fault) => at === fault.at || (fault.stays === true && at > fault.at && this.calls[fault.at]?.kind === call.kind),
+    );
+    return striking?.kind ?? null;
   }
 
   private crash(): never {
@@ -243,8 +252,9 @@ export class HostProcess {
       },
       list: async (path) => {
         alive();
-        const names = [...content.keys()].filter((name) => name.startsWith(`${path}/`));
-        return names.length === 0 ? null : names.map((name) => name.slice(path.length + 1)).toSorted();
+        const below = [...content.keys()].filter((name) => name.startsWith(`${path}/`));
+        const names = new Set(below.map((name) => name.slice(path.length + 1).split("/")[0] ?? ""));
+        return names.size === 0 ? null : [...names].toSorted();
       },
       status: async (path) => {
         alive();
@@ -259,7 +269,11 @@ export class HostProcess {
           kind: file === undefined ? "directory" : "file",
         };
       },
-      readLink: async () => null,
+      // Links are kept as files that hold where they lead.
+      readLink: async (path) => {
+        const target = content.get(path);
+        return target === undefined ? null : new TextDecoder().decode(target);
+      },
       makeDirectory: async (path) => {
         alive();
         made.add(path);

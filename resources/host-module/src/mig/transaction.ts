@@ -52,7 +52,7 @@ export async function carryOut(transaction: Transaction): Promise<ApplyResult> {
 
 async function turnBack(run: Run, why: unknown): Promise<ApplyResult> {
   const cancelled = isCancellation(run.transaction.signal) && !(why instanceof StepFailure);
-  const failure = toErrorData(why instanceof StepFailure ? why.error : why);
+  const failure = why instanceof StepFailure ? why.error : toErrorData(why);
   try {
     await run.write({ kind: "rolling-back", at: run.now(), why: failure.message });
     run.uninterruptible = true;
