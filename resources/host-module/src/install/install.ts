@@ -51,6 +51,8 @@ export async function install(system: System, request: InstallRequest): Promise<
   return done;
 }
 
+const remainsAgeMs = 3_600_000;
+
 function uniqueName(): string {
   return crypto().randomBytes(6).toString("hex");
 }
@@ -84,9 +86,10 @@ async function placeVersion(paths: InstallPaths, request: InstallRequest): Promi
         () => false,
       ),
   ]);
+  await fileSystem().mkdir(paths.versions, { recursive: true, mode: 0o755 });
+  await removeRemains(paths.versions);
   if (same.every(Boolean)) return `${target} is there already`;
 
-  await fileSystem().mkdir(paths.versions, { recursive: true, mode: 0o755 });
   const staging = join(paths.versions, `.${request.version}.${uniqueName()}`);
   try {
     await fileSystem().mkdir(staging, { mode: 0o755 });
@@ -96,22 +99,42 @@ async function placeVersion(paths: InstallPaths, request: InstallRequest): Promi
     }
     await writeSettled(join(staging, "tessera-host"), script, 0o755);
     await settle(staging, 0o755);
-    // A directory cannot be renamed over a full one: the version of the same number that was there goes aside first.
-    const aside = `${staging}.old`;
-    const replaced = await fileSystem()
-      .rename(target, aside)
-      .then(
-        () => true,
-        () => false,
-      );
-    await fileSystem().rename(staging, target);
-    if (replaced) await fileSystem().rm(aside, { recursive: true, force: true });
+    if (await isDirectory(target)) {
+      // A directory cannot be renamed over a full one, and between two renames the program would be gone: file by file it
+      // always runs, for a while with the runtime of one and the bundle of the other.
+      for (const name of [...files.map((file) => file.name), "tessera-host"]) {
+        await fileSystem().rename(join(staging, name), join(target, name));
+      }
+      await settle(target, 0o755);
+      await fileSystem().rmdir(staging);
+    } else {
+      await fileSystem().rename(staging, target);
+    }
     await settle(paths.versions, 0o755);
   } catch (error) {
     await fileSystem().rm(staging, { recursive: true, force: true });
     throw error;
   }
   return `${target} written`;
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  return fileSystem()
+    .lstat(path)
+    .then(
+      (status) => status.isDirectory(),
+      () => false,
+    );
+}
+
+/** What killed installations left: names with a leading dot. Younger ones may belong to an installation that runs now. */
+async function removeRemains(versions: string): Promise<void> {
+  for (const name of await fileSystem().readdir(versions)) {
+    if (!name.startsWith(".")) continue;
+    const path = join(versions, name);
+    const { mtimeMs } = await fileSystem().lstat(path);
+    if (Date.now() - mtimeMs > remainsAgeMs) await fileSystem().rm(path, { recursive: true, force: true });
+  }
 }
 
 async function digest(path: string): Promise<string | null> {
