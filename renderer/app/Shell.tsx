@@ -5,6 +5,7 @@ import { PromptHost } from "../prompts/PromptHost.tsx";
 import { useSnapshot } from "../stores/snapshot.ts";
 import { Rail } from "./Rail.tsx";
 import { views } from "./registry.tsx";
+import { StoreTrouble } from "./StoreTrouble.tsx";
 import { TopBar } from "./TopBar.tsx";
 import { useRoute } from "./views.ts";
 
@@ -20,6 +21,7 @@ export function Shell() {
     <div className="shell">
       <Rail views={views} />
       <TopBar />
+      <StoreTrouble />
       <main className="view" aria-label={view === undefined ? undefined : t(view.title)}>
         {View === undefined ? null : <View />}
       </main>

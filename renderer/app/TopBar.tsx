@@ -1,5 +1,4 @@
 /** Which cluster, how fresh, how much of it is free and used; the colours of the board; find. */
-import { useMemo } from "react";
 import { Button, Menu, MenuItem, MenuTrigger, Popover } from "react-aria-components";
 import { Segments } from "../design/controls.tsx";
 import { ChevronIcon } from "../design/icons.tsx";
@@ -7,15 +6,15 @@ import { useFormat } from "../i18n/format.ts";
 import { useText } from "../i18n/index.ts";
 import { useNow } from "../inspector/now.ts";
 import { type ColourMode, colourModes, useColouring } from "../stores/colouring.ts";
-import { type Counts, countsOf } from "../stores/counts.ts";
+import type { Counts } from "../stores/counts.ts";
+import { useCounts } from "../stores/counts-store.ts";
 import { useSnapshot } from "../stores/snapshot.ts";
 import { Find } from "../topology/Find.tsx";
 import { openCluster } from "./session.ts";
 import { useRoute } from "./views.ts";
 
 export function TopBar() {
-  const hosts = useSnapshot((state) => state.hosts);
-  const counts = useMemo(() => countsOf(hosts.values()), [hosts]);
+  const counts = useCounts();
   const view = useRoute((route) => route.view);
   const onBoard = view === "board" || view === "table" || view === "host";
   return (

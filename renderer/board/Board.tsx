@@ -1,8 +1,9 @@
 /** The board as a component: one canvas, and around it what a canvas cannot be: a tooltip, a legend, words for screen readers. */
 import { useEffect, useRef, useState } from "react";
 import { IconButton } from "../design/controls.tsx";
-import { FitIcon, MinusIcon, PlusIcon } from "../design/icons.tsx";
+import { FitIcon, LettersIcon, MinusIcon, PlusIcon } from "../design/icons.tsx";
 import { useText } from "../i18n/index.ts";
+import { useColouring } from "../stores/colouring.ts";
 import { useSelection } from "../stores/selection.ts";
 import { useSnapshot } from "../stores/snapshot.ts";
 import { BoardLegend } from "./BoardLegend.tsx";
@@ -11,7 +12,7 @@ import { BoardTooltip } from "./BoardTooltip.tsx";
 import { BoardTree } from "./BoardTree.tsx";
 import { makeDraggable, sourceAt } from "./drag.ts";
 import { createBoard, type Board as Engine } from "./engine.ts";
-import { handleBoardKey } from "./keyboard.ts";
+import { handleBoardKey, registerBoardKeys } from "./keyboard.ts";
 import { listenToPointer } from "./pointer.ts";
 import { useBoardView } from "./view-state.ts";
 import "./board.css";
@@ -31,6 +32,7 @@ export function Board() {
       listenToPointer(canvas.current, made, (hit) => sourceAt(made, hit) !== null),
       makeDraggable(canvas.current, made),
       revealSelection(made),
+      registerBoardKeys(made),
     ];
     setEngine(made);
     return () => {
@@ -70,6 +72,7 @@ export function Board() {
           <BoardTooltip board={engine} />
           <BoardLegend board={engine} />
           <div className="board-zoom">
+            <LettersButton />
             <IconButton label={text("board.zoomOut")} onPress={() => engine.step(1 / 1.35)}>
               <MinusIcon />
             </IconButton>
@@ -83,6 +86,23 @@ export function Board() {
         </>
       )}
     </div>
+  );
+}
+
+function LettersButton() {
+  const text = useText();
+  const letters = useColouring((state) => state.letters);
+  return (
+    <button
+      type="button"
+      className="button quiet icon"
+      aria-pressed={letters}
+      aria-label={text("board.letters")}
+      title={text("board.letters")}
+      onClick={() => useColouring.getState().toggleLetters()}
+    >
+      <LettersIcon />
+    </button>
   );
 }
 

@@ -2,7 +2,7 @@
 import { useState } from "react";
 import { useText } from "../i18n/index.ts";
 import { colourModes, profileHue, profiles, tenantMark, tenants, useColouring } from "../stores/colouring.ts";
-import { useSnapshot } from "../stores/snapshot.ts";
+import { useCounts } from "../stores/counts-store.ts";
 import type { Board } from "./engine.ts";
 import { TenantSwatch } from "./Swatch.tsx";
 
@@ -11,8 +11,8 @@ const mostTenants = 8;
 export function BoardLegend({ board }: { readonly board: Board }) {
   const text = useText();
   const mode = useColouring((state) => state.mode);
-  // Tenants are met as hosts are told of.
-  useSnapshot((state) => state.revision);
+  // Tenants are met as hosts are told of, and profiles as the hosts are counted.
+  useCounts();
   const [all, setAll] = useState(false);
   if (board.scene.layout.hostIds.length === 0 || !colourModes.includes(mode)) return null;
   return (

@@ -1,18 +1,26 @@
 /** What stands where the board would be while there is nothing to draw. Loading, empty and not connected never look alike. */
+import { useShallow } from "zustand/shallow";
 import { toErrorData } from "../../shared/errors.ts";
 import { go } from "../app/views.ts";
 import { client } from "../client/index.ts";
 import { Notice } from "../design/controls.tsx";
 import { useText } from "../i18n/index.ts";
-import { useSnapshot } from "../stores/snapshot.ts";
+import { type SnapshotState, useSnapshot } from "../stores/snapshot.ts";
+
+function toldOf({ link, clusters, activeClusterId, clusterName, hostIds, error }: SnapshotState) {
+  return { link, clusters, activeClusterId, clusterName, hostIds, error };
+}
+
+function isUntouched({ hosts }: SnapshotState): boolean {
+  for (const host of hosts.values()) if (host.state.kind !== "not-connected" || host.inventory !== null) return false;
+  return true;
+}
 
 export function BoardNotice() {
   const text = useText();
-  const { link, clusters, activeClusterId, clusterName, hostIds, hosts, error } = useSnapshot();
+  const { link, clusters, activeClusterId, clusterName, hostIds, error } = useSnapshot(useShallow(toldOf));
+  const untouched = useSnapshot(isUntouched);
   if (hostIds.length > 0) {
-    const untouched = [...hosts.values()].every(
-      (host) => host.state.kind === "not-connected" && host.inventory === null,
-    );
     if (!untouched || activeClusterId === null) return null;
     return (
       <div className="board-banner" data-tone="calm">

@@ -15,6 +15,26 @@ export interface Size {
 /** Past this the focused host is shown as the host view. */
 export const maxZoom = 4;
 
+export interface Beyond {
+  /** Whether this step of the wheel, on top of those before it, means more than the nearest zoom. */
+  of(zoom: number, factor: number): boolean;
+}
+
+/** Arriving at the nearest zoom is not yet going beyond it: that takes a push as far again as this. */
+const beyondFactor = 1.6;
+
+export function createBeyond(): Beyond {
+  let pushed = 1;
+  return {
+    of: (zoom, factor) => {
+      pushed = zoom >= maxZoom && factor > 1 ? pushed * factor : 1;
+      if (pushed < beyondFactor) return false;
+      pushed = 1;
+      return true;
+    },
+  };
+}
+
 export function fitZoom(world: Size, view: Size, most: number): number {
   if (world.width <= 0 || world.height <= 0) return 1;
   return Math.max(0.01, Math.min(most, view.width / world.width, view.height / world.height));

@@ -1,13 +1,30 @@
 /** The board behind its canvas: camera, frames, and what the pointer, the keyboard and the stores ask of it. */
+
+import type { Refusal } from "../../shared/mig/types.ts";
 import type { Theme } from "../app/theme.ts";
 import { useTheme } from "../app/theme.ts";
-import { useLanguageStore } from "../i18n/index.ts";
+import { go } from "../app/views.ts";
+import { formatIn } from "../i18n/format.ts";
+import { t, useLanguageStore } from "../i18n/index.ts";
 import { useDraft } from "../partition/draft.ts";
+import { factsFor } from "../partition/facts.ts";
+import { refusalWords } from "../partition/words.ts";
 import { useColouring } from "../stores/colouring.ts";
 import { useFilter } from "../stores/filter.ts";
 import { useSelection } from "../stores/selection.ts";
 import { useSnapshot } from "../stores/snapshot.ts";
-import { type Box, type Camera, clamp, fitCamera, panBy, reveal, type Size, zoomAt } from "./camera.ts";
+import {
+  type Box,
+  type Camera,
+  clamp,
+  createBeyond,
+  fitCamera,
+  maxZoom,
+  panBy,
+  reveal,
+  type Size,
+  zoomAt,
+} from "./camera.ts";
 import { createDragTargets } from "./drag-targets.ts";
 import { type Hit, hitTest, hostsIn } from "./hit.ts";
 import { compactZoom, metrics, stripBox } from "./layout.ts";
@@ -42,6 +59,7 @@ export interface Board {
 const paintBudgetMs = 6;
 const zoomSettleMs = 110;
 const glideMs = 120;
+const newsEveryMs = 120;
 const footPx = 40;
 
 export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement): Board {
@@ -53,7 +71,10 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
   const tiles = createTiles();
   const targets = createDragTargets();
   let camera: Camera = { x: 0, y: 0, zoom: 1 };
-  let fitted = true;
+  const { clusterId, camera: left } = useBoardView.getState().left ?? { clusterId: null, camera: null };
+  // Back from the host view: where one was.
+  const returns = left !== null && clusterId === useSnapshot.getState().activeClusterId;
+  let fitted = !returns;
   let focused = false;
   let dragPoint: { x: number; y: number } | null = null;
   let frameAsked = false;
@@ -76,8 +97,30 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
     requestAnimationFrame(draw);
   };
 
+  /**
+   * News is taken over in the frame that shows it. While it pours in (a thousand hosts in parts at the start) that is
+   * a few times a second: tiles painted for every part would hold up the parts that follow.
+   */
+  let newsTimer = 0;
+  let newsAt = Number.NEGATIVE_INFINITY;
+  let newsDue = false;
+  const news = () => {
+    if (newsDue) return;
+    const waitMs = newsAt + newsEveryMs - performance.now();
+    newsDue = true;
+    if (waitMs <= 0) ask();
+    else newsTimer = window.setTimeout(ask, waitMs);
+  };
+  const takeNews = () => {
+    if (!newsDue || performance.now() < newsAt + newsEveryMs) return;
+    newsDue = false;
+    refresh();
+    newsAt = performance.now();
+  };
+
   const draw = (now: number) => {
     frameAsked = false;
+    takeNews();
     if (glide !== null) {
       const part = Math.min(1, (now - glide.startedAt) / glideMs);
       const eased = 1 - (1 - part) ** 3;
@@ -134,10 +177,25 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
     if (boardView.zoom !== camera.zoom) useBoardView.setState({ zoom: camera.zoom });
   };
 
+  /** Nearer than the board goes is the host itself. */
+  const beyond = createBeyond();
+  const open = (hit: Hit | null) => {
+    const hostId = hit === null ? undefined : scene.layout.hostIds[hit.hostIndex];
+    if (hostId !== undefined) go("host", hostId);
+  };
+
   const overOf = (hit: Hit) => {
     const uuid = hit.gpu === null ? null : scene.gpuUuid(hit.hostIndex, hit.gpu);
     if (uuid === null || hit.slice === null) return null;
     return { hit, target: useDraft.getState().targetAt(uuid, hit.slice) };
+  };
+
+  /** The rule, and what would work. */
+  const sentenceOf = (hit: Hit, refusal: Refusal): string => {
+    const uuid = hit.gpu === null ? null : scene.gpuUuid(hit.hostIndex, hit.gpu);
+    const format = formatIn(useLanguageStore.getState().language);
+    const words = refusalWords(t, format, refusal, uuid === null ? null : factsFor(uuid));
+    return [words.rule, words.instead].filter((part) => part !== null).join(" ");
   };
 
   const hitAt = (viewX: number, viewY: number): Hit | null =>
@@ -188,7 +246,7 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
       return { x, y, width: layout.cardWidth, height: layout.hostHeight[focus.hostIndex] ?? 0 };
     }
     const cells = scene.cells(focus.hostIndex);
-    const box = stripBox(focus.gpu, cells?.gpuCount ?? 1, layout.cardWidth, camera.zoom < compactZoom);
+    const box = stripBox(focus.gpu, cells?.gpuCount ?? 1, layout, camera.zoom < compactZoom);
     const slices = cells?.gpuSlices[focus.gpu] ?? 1;
     const from = focus.slice === null ? 0 : focus.slice / slices;
     const part = focus.slice === null ? 1 : 1 / slices;
@@ -233,7 +291,12 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
   resize.observe(frameElement);
   stop.push(() => resize.disconnect());
 
-  stop.push(useSnapshot.subscribe(refresh));
+  stop.push(
+    useSnapshot.subscribe((state, before) => {
+      if (state.hosts !== before.hosts || state.hostIds !== before.hostIds) news();
+    }),
+    () => window.clearTimeout(newsTimer),
+  );
   stop.push(useColouring.subscribe(refresh));
   stop.push(useFilter.subscribe(refresh));
   stop.push(
@@ -265,7 +328,8 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
   stop.push(() => window.clearInterval(clock));
 
   scene.update();
-  refit();
+  if (returns) camera = clamp(left, world(), room(), metrics.maxFitZoom);
+  else refit();
   ask();
 
   return {
@@ -275,8 +339,16 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
     },
     hitAt,
     pan: (viewX, viewY) => moveTo(panBy(camera, viewX, viewY), false),
-    zoom: (factor, viewX, viewY) => moveTo(zoomAt(camera, factor, viewX, viewY), true),
+    zoom: (factor, viewX, viewY) => {
+      if (beyond.of(camera.zoom, factor)) open(hitAt(viewX, viewY));
+      else moveTo(zoomAt(camera, factor, viewX, viewY), true);
+    },
     step: (factor) => {
+      const at = glide?.to.zoom ?? camera.zoom;
+      if (factor > 1 && at >= maxZoom) {
+        open(useBoardView.getState().focus ?? hitAt(view.width / 2, view.height / 2));
+        return;
+      }
       fitted = false;
       glideTo(zoomAt(glide?.to ?? camera, factor, view.width / 2, view.height / 2));
     },
@@ -328,11 +400,15 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
       const refusal =
         point === null || over === null || over.target.legal
           ? null
-          : { sentence: over.target.refusal.sentence, x: point.x, y: point.y };
+          : { sentence: sentenceOf(over.hit, over.target.refusal), x: point.x, y: point.y };
       if (refusal !== null || useBoardView.getState().refusal !== null) useBoardView.setState({ refusal });
       ask();
     },
     destroy: () => {
+      const { activeClusterId } = useSnapshot.getState();
+      useBoardView.setState({
+        left: fitted || activeClusterId === null ? null : { clusterId: activeClusterId, camera: glide?.to ?? camera },
+      });
       for (const end of stop) end();
       window.clearTimeout(settleTimer);
       window.clearTimeout(movedTimer);

@@ -24,7 +24,7 @@ describe("hitTest", () => {
   it("finds the host, GPU and slice whose box holds the point, at every level", () => {
     fc.assert(
       fc.property(fc.nat(23), fc.nat(7), fc.nat(7), fc.boolean(), (hostIndex, gpu, slice, compact) => {
-        const box = stripBox(gpu, 8, layout.cardWidth, compact);
+        const box = stripBox(gpu, 8, layout, compact);
         const x = (layout.hostX[hostIndex] ?? 0) + box.x + (box.width * (slice + 0.5)) / 8;
         const y = (layout.hostY[hostIndex] ?? 0) + box.y + box.height / 2;
         expect(hitTest(layout, cellsAt, x, y, compact)).toEqual({ hostIndex, gpu, slice });

@@ -39,14 +39,14 @@ export function hitTest(
   if (cells === null) return nothing;
   const width = stripWidth(layout.cardWidth);
   const insideX = x - (layout.hostX[hostIndex] ?? 0) - metrics.cardPadding;
-  const rows = stripRows(cells.gpuCount, compact);
+  const rows = stripRows(cells.gpuCount, compact, layout.stripHeight);
   const insideY = y - (layout.hostY[hostIndex] ?? 0) - rows.top;
   const column = Math.floor(insideX / (width + metrics.stripColumnGap));
   const row = Math.floor(insideY / (rows.height + rows.gap));
   if (column < 0 || column >= metrics.gpuColumns || row < 0) return nothing;
   const gpu = row * metrics.gpuColumns + column;
   if (gpu >= cells.gpuCount) return nothing;
-  const box = stripBox(gpu, cells.gpuCount, layout.cardWidth, compact);
+  const box = stripBox(gpu, cells.gpuCount, layout, compact);
   const alongX = x - (layout.hostX[hostIndex] ?? 0) - box.x;
   const alongY = y - (layout.hostY[hostIndex] ?? 0) - box.y;
   if (alongX >= box.width || alongY >= box.height) return nothing;

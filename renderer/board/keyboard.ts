@@ -1,6 +1,9 @@
 /** The board by keyboard: arrows walk, Enter goes in, Escape comes out, Space marks, Delete takes an instance out of the draft. */
+import { registerKey } from "../app/keys.ts";
 import { go } from "../app/views.ts";
+import type { MessageKey } from "../i18n/index.ts";
 import { useDraft } from "../partition/draft.ts";
+import { useColouring } from "../stores/colouring.ts";
 import { useSelection } from "../stores/selection.ts";
 import { sourceAt } from "./drag.ts";
 import type { Board } from "./engine.ts";
@@ -78,6 +81,10 @@ export function handleBoardKey(
       useDraft.getState().remove(source.gpuUuid, source.start);
       return true;
     }
+    case "l":
+    case "L":
+      useColouring.getState().toggleLetters();
+      return true;
     case "Home":
       moveFocus(board, { hostIndex: 0, gpu: null, slice: null });
       return true;
@@ -97,4 +104,41 @@ export function handleBoardKey(
     default:
       return false;
   }
+}
+
+/** What the board's keys are called in the help sheet. While nothing at all has the focus they are the board's too. */
+const titles: readonly (readonly [key: string, registered: string, title: MessageKey])[] = [
+  ["ArrowLeft", "arrowleft", "board.key-walk"],
+  ["ArrowRight", "arrowright", "board.key-walk"],
+  ["ArrowUp", "arrowup", "board.key-walk"],
+  ["ArrowDown", "arrowdown", "board.key-walk"],
+  ["Home", "home", "board.key-ends"],
+  ["End", "end", "board.key-ends"],
+  ["Enter", "enter", "board.key-in"],
+  ["Escape", "escape", "board.key-out"],
+  [" ", "space", "board.key-mark"],
+  ["o", "o", "board.key-open"],
+  ["+", "+", "board.key-zoom"],
+  ["-", "-", "board.key-zoom"],
+  ["0", "0", "board.key-fit"],
+  ["l", "l", "board.key-letters"],
+];
+
+/** These say something about the whole board, whatever has the focus. */
+const always = new Set(["l", "0", "+", "-"]);
+
+export function registerBoardKeys(board: Board): () => void {
+  const stops = titles.map(([key, keys, title]) =>
+    registerKey({
+      keys,
+      title,
+      run: () => {
+        if (!always.has(keys) && document.activeElement !== document.body) return false;
+        return handleBoardKey(board, { key, ctrlKey: false, metaKey: false, altKey: false });
+      },
+    }),
+  );
+  return () => {
+    for (const stop of stops) stop();
+  };
 }

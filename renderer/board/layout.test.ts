@@ -81,13 +81,16 @@ describe("layoutBoard", () => {
   });
 
   it("keeps the strips inside their card, at every level", () => {
+    const shapes = [metrics.stripHeight, metrics.maxStripHeight].flatMap((stripHeight) =>
+      [1, 4, 8, 16].map((gpuCount) => ({ stripHeight, gpuCount })),
+    );
     for (const compact of [false, true]) {
-      for (const gpuCount of [1, 4, 8, 16]) {
+      for (const { stripHeight, gpuCount } of shapes) {
         for (let gpu = 0; gpu < gpuCount; gpu++) {
-          const box = stripBox(gpu, gpuCount, 328, compact);
+          const box = stripBox(gpu, gpuCount, { cardWidth: 328, stripHeight }, compact);
           expect(box.width).toBeCloseTo(stripWidth(328));
           expect(box.x + box.width).toBeLessThanOrEqual(328 - metrics.cardPadding + 0.01);
-          expect(box.y + box.height).toBeLessThanOrEqual(cardHeight(gpuCount));
+          expect(box.y + box.height).toBeLessThanOrEqual(cardHeight(gpuCount, stripHeight));
         }
       }
     }

@@ -9,7 +9,9 @@ export const metrics = {
   cardPadding: 10,
   cardHeader: 22,
   cardFoot: 8,
+  /** Of a strip, at least; where a cluster leaves room under it, strips grow up to the most. */
   stripHeight: 16,
+  maxStripHeight: 22,
   stripRowGap: 4,
   stripColumnGap: 6,
   /** GPUs in a row of a card. */
@@ -50,14 +52,18 @@ export interface BoardLayout {
   readonly hostRack: Uint16Array;
   readonly racks: readonly RackBox[];
   readonly cardWidth: number;
+  readonly stripHeight: number;
   readonly rackHeader: number;
   readonly width: number;
   readonly height: number;
 }
 
-export function cardHeight(gpuCount: number): number {
+/** What all cards of a board have alike. */
+export type CardShape = Pick<BoardLayout, "cardWidth" | "stripHeight">;
+
+export function cardHeight(gpuCount: number, stripHeight: number = metrics.stripHeight): number {
   const rows = Math.max(1, Math.ceil(gpuCount / metrics.gpuColumns));
-  return metrics.cardHeader + rows * metrics.stripHeight + (rows - 1) * metrics.stripRowGap + metrics.cardFoot;
+  return metrics.cardHeader + rows * stripHeight + (rows - 1) * metrics.stripRowGap + metrics.cardFoot;
 }
 
 export function stripWidth(cardWidth: number): number {
@@ -77,13 +83,11 @@ export interface StripRows {
   readonly gap: number;
 }
 
-const openRows: StripRows = { top: metrics.cardHeader, height: metrics.stripHeight, gap: metrics.stripRowGap };
-
-export function stripRows(gpuCount: number, compact: boolean): StripRows {
-  if (!compact) return openRows;
+export function stripRows(gpuCount: number, compact: boolean, stripHeight: number): StripRows {
+  if (!compact) return { top: metrics.cardHeader, height: stripHeight, gap: metrics.stripRowGap };
   const rows = Math.max(1, Math.ceil(gpuCount / metrics.gpuColumns));
   const gap = 5;
-  return { top: 5, height: (cardHeight(gpuCount) - 10 - (rows - 1) * gap) / rows, gap };
+  return { top: 5, height: (cardHeight(gpuCount, stripHeight) - 10 - (rows - 1) * gap) / rows, gap };
 }
 
 export interface StripBox {
@@ -94,9 +98,9 @@ export interface StripBox {
 }
 
 /** The strip of one GPU inside its card, relative to the card's corner. */
-export function stripBox(gpu: number, gpuCount: number, cardWidth: number, compact: boolean): StripBox {
-  const width = stripWidth(cardWidth);
-  const rows = stripRows(gpuCount, compact);
+export function stripBox(gpu: number, gpuCount: number, shape: CardShape, compact: boolean): StripBox {
+  const width = stripWidth(shape.cardWidth);
+  const rows = stripRows(gpuCount, compact, shape.stripHeight);
   return {
     x: metrics.cardPadding + (gpu % metrics.gpuColumns) * (width + metrics.stripColumnGap),
     y: rows.top + Math.floor(gpu / metrics.gpuColumns) * (rows.height + rows.gap),
@@ -133,11 +137,12 @@ interface Arrangement {
   readonly rows: number;
   readonly cardWidth: number;
   readonly rackHeader: number;
+  readonly stripHeight: number;
 }
 
 /** Lays the racks out in shelves from left to right, each rack in columns of at most `rows` hosts. */
 function place(racks: readonly Rack[], arrangement: Arrangement): BoardLayout {
-  const { columns, rows, cardWidth, rackHeader } = arrangement;
+  const { columns, rows, cardWidth, rackHeader, stripHeight } = arrangement;
   const count = racks.reduce((sum, rack) => sum + rack.hosts.length, 0);
   const hostIds: string[] = [];
   const hostX = new Float32Array(count);
@@ -168,9 +173,9 @@ function place(racks: readonly Rack[], arrangement: Arrangement): BoardLayout {
       hostIds.push(host.id);
       hostX[index] = x + Math.floor(at / perColumn) * pitch;
       hostY[index] = top;
-      hostHeight[index] = cardHeight(host.gpuCount);
+      hostHeight[index] = cardHeight(host.gpuCount, stripHeight);
       hostRack[index] = boxes.length;
-      top += cardHeight(host.gpuCount) + metrics.hostGap;
+      top += cardHeight(host.gpuCount, stripHeight) + metrics.hostGap;
       tallest = Math.max(tallest, top - metrics.hostGap - y);
     }
     const boxWidth = rackColumns * pitch - metrics.rackGap;
@@ -197,6 +202,7 @@ function place(racks: readonly Rack[], arrangement: Arrangement): BoardLayout {
     hostRack,
     racks: boxes,
     cardWidth,
+    stripHeight,
     rackHeader,
     width,
     height: y + shelfHeight + metrics.margin,
@@ -257,7 +263,11 @@ export function layoutBoard(hosts: readonly LayoutHost[], viewWidth: number, vie
       // A rack stays in one column unless splitting it gains a good deal.
       const score = zoom * (rows === largest ? 1 : 0.85) * (0.9 + (0.1 * Math.min(cardWidth, 328)) / 328);
       if (best === null || score > best.score) {
-        best = { score, zoom, arrangement: { columns, rows, cardWidth, rackHeader: header } };
+        best = {
+          score,
+          zoom,
+          arrangement: { columns, rows, cardWidth, rackHeader: header, stripHeight: metrics.stripHeight },
+        };
       }
     }
   }
@@ -266,6 +276,14 @@ export function layoutBoard(hosts: readonly LayoutHost[], viewWidth: number, vie
     rows: 1,
     cardWidth: metrics.idealCardWidth,
     rackHeader: 24,
+    stripHeight: metrics.stripHeight,
   };
-  return place(racks, arrangement);
+  const lowest = place(racks, arrangement);
+  // What is left under the cluster goes to the strips, where it says most.
+  const zoom = Math.min(metrics.maxFitZoom, viewWidth / lowest.width);
+  for (let stripHeight: number = metrics.maxStripHeight; stripHeight > metrics.stripHeight; stripHeight--) {
+    const higher = place(racks, { ...arrangement, stripHeight });
+    if (higher.height * zoom <= viewHeight) return higher;
+  }
+  return lowest;
 }

@@ -55,7 +55,7 @@ function sliceArea(frame: Frame, scene: LiveScene, index: number, gpu: number, s
   const { layout } = scene;
   const cells = scene.cells(index);
   const compact = frame.scale / frame.ratio < compactZoom;
-  const box = stripBox(gpu, cells?.gpuCount ?? 1, layout.cardWidth, compact);
+  const box = stripBox(gpu, cells?.gpuCount ?? 1, layout, compact);
   const slices = cells?.gpuSlices[gpu] ?? 1;
   const left = (layout.hostX[index] ?? 0) + box.x;
   const top = (layout.hostY[index] ?? 0) + box.y;

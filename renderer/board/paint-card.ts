@@ -115,7 +115,7 @@ function paintBody(frame: Frame, scene: Scene, index: number, body: string): voi
   ctx.strokeStyle = palette.plain.css.line;
   ctx.lineWidth = Math.max(1, Math.round(frame.ratio));
   for (let gpu = 0; gpu < metrics.gpuColumns; gpu++) {
-    const box = stripBox(gpu, metrics.gpuColumns, layout.cardWidth, false);
+    const box = stripBox(gpu, metrics.gpuColumns, layout, false);
     const x = deviceX(frame, (layout.hostX[index] ?? 0) + box.x);
     const y = deviceY(frame, (layout.hostY[index] ?? 0) + box.y);
     ctx.strokeRect(x + 0.5, y + 0.5, Math.round(box.width * frame.scale) - 1, Math.round(box.height * frame.scale) - 1);
@@ -125,7 +125,7 @@ function paintBody(frame: Frame, scene: Scene, index: number, body: string): voi
 function paintStrip(frame: Frame, scene: Scene, index: number, cells: HostCells, gpu: number): void {
   const { ctx, ratio } = frame;
   const { layout, inks, palette } = scene;
-  const box = stripBox(gpu, cells.gpuCount, layout.cardWidth, false);
+  const box = stripBox(gpu, cells.gpuCount, layout, false);
   const left = (layout.hostX[index] ?? 0) + box.x;
   const x = deviceX(frame, left);
   const y = deviceY(frame, (layout.hostY[index] ?? 0) + box.y);

@@ -96,7 +96,7 @@ export function paintHeat(pixels: Pixels, scene: Scene, index: number): void {
   if (look.body === "shut") fillHatched(pixels, x0 + 1, y0 + 1, x1 - 1, y1 - 1, plain.surface, plain.hatch);
   if (cells === null || look.body !== "strips") return;
   for (let gpu = 0; gpu < cells.gpuCount; gpu++) {
-    const box = stripBox(gpu, cells.gpuCount, layout.cardWidth, true);
+    const box = stripBox(gpu, cells.gpuCount, layout, true);
     const stripLeft = x(left + box.x);
     const stripRight = Math.max(stripLeft + 1, x(left + box.x + box.width));
     const stripTop = y(top + box.y);

@@ -1,5 +1,6 @@
 /** What the board's page furniture needs to know: tooltip, announcements, legend, the grid for screen readers. */
 import { create } from "zustand";
+import type { Camera } from "./camera.ts";
 import type { Hit } from "./hit.ts";
 import type { Focus } from "./walk.ts";
 
@@ -9,6 +10,8 @@ export interface BoardViewState {
   /** Why what hangs at the pointer cannot be dropped here. */
   readonly refusal: { readonly sentence: string; readonly x: number; readonly y: number } | null;
   readonly zoom: number;
+  /** Where the board was when it was left for another view. */
+  readonly left: { readonly clusterId: string; readonly camera: Camera } | null;
   /** Raised when something on the screen has moved. */
   readonly moved: number;
 }
@@ -18,5 +21,6 @@ export const useBoardView = create<BoardViewState>(() => ({
   hover: null,
   refusal: null,
   zoom: 1,
+  left: null,
   moved: 0,
 }));

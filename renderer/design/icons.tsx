@@ -134,6 +134,13 @@ export function RedoIcon() {
     </Icon>
   );
 }
+export function LettersIcon() {
+  return (
+    <Icon size={16}>
+      <path d="M3 15 7 5l4 10M4.4 11.5h5.2M17 15V9.5a2.2 2.2 0 0 0-4.2-.8M17 11.6c-3-.2-4.3.4-4.3 1.8 0 2.2 3.4 2.1 4.3-.4" />
+    </Icon>
+  );
+}
 export function ChevronIcon() {
   return (
     <Icon size={16}>

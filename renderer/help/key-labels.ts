@@ -7,6 +7,8 @@ const names: Readonly<Record<string, string>> = {
   escape: "Esc",
   space: "Space",
   delete: "Del",
+  home: "Home",
+  end: "End",
   arrowleft: "←",
   arrowright: "→",
   arrowup: "↑",

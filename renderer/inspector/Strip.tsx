@@ -4,7 +4,7 @@
  */
 
 import { draggable, dropTargetForElements } from "@atlaskit/pragmatic-drag-and-drop/element/adapter";
-import { type ReactNode, useEffect, useRef } from "react";
+import { type ReactNode, type RefObject, useEffect, useRef } from "react";
 import type { Format } from "../i18n/format.ts";
 import { useFormat } from "../i18n/format.ts";
 import { type Translate, useText } from "../i18n/index.ts";
@@ -70,6 +70,7 @@ export function Strip({
   undivided,
   selectedStart,
   onCell,
+  gpuUuid = null,
 }: {
   readonly label: string;
   readonly slices: number;
@@ -77,13 +78,19 @@ export function Strip({
   readonly undivided: string | null;
   readonly selectedStart: number | null;
   readonly onCell: (cell: StripCell) => void;
+  /** Takes drops into the draft of this GPU; null where the strip only shows. */
+  readonly gpuUuid?: string | null;
 }) {
   const t = useText();
   const format = useFormat();
+  const ref = useRef<HTMLUListElement>(null);
+  const dragging = useDropTarget(ref, gpuUuid, slices);
   return (
     <ul
+      ref={ref}
       className={styles.strip}
       aria-label={label}
+      data-open={dragging ? "" : undefined}
       style={{ gridTemplateColumns: `repeat(${slices}, minmax(0, 1fr))` }}
     >
       {undivided === null ? null : <li className={styles.undivided}>{undivided}</li>}
@@ -101,6 +108,7 @@ export function Strip({
           </button>
         </li>
       ))}
+      {gpuUuid === null ? null : <Targets gpuUuid={gpuUuid} />}
     </ul>
   );
 }
@@ -164,15 +172,29 @@ export function DraftStrip({
   readonly menu: (cell: StripCell, face: ReactNode, title: string) => ReactNode;
 }) {
   const ref = useRef<HTMLUListElement>(null);
-  const drag = useDraft((state) => state.drag);
-  const aim = useDraft((state) => (state.aim?.gpuUuid === gpuUuid ? state.aim : null));
-  // The draft decides the targets: it is read again whenever it or the drag changes.
-  useDraft((state) => state.history.present);
-  const targets: readonly DropTarget[] = drag === null ? [] : useDraft.getState().targetsOf(gpuUuid);
+  const dragging = useDropTarget(ref, gpuUuid, slices);
+  return (
+    <ul
+      ref={ref}
+      className={styles.strip}
+      aria-label={label}
+      data-open={dragging ? "" : undefined}
+      style={{ gridTemplateColumns: `repeat(${slices}, minmax(0, 1fr))` }}
+    >
+      {undivided === null ? null : <li className={styles.undivided}>{undivided}</li>}
+      {cells.map((cell) => (
+        <DraftCell key={cell.start} gpuUuid={gpuUuid} cell={cell} slices={slices} menu={menu} />
+      ))}
+      <Targets gpuUuid={gpuUuid} />
+    </ul>
+  );
+}
 
+/** Makes a strip take what is dragged. Answers whether something is. */
+function useDropTarget(ref: RefObject<HTMLUListElement | null>, gpuUuid: string | null, slices: number): boolean {
   useEffect(() => {
     const element = ref.current;
-    if (element === null) return;
+    if (element === null || gpuUuid === null) return;
     const targetAt = (clientX: number) => useDraft.getState().targetAt(gpuUuid, sliceUnder(element, clientX, slices));
     return dropTargetForElements({
       element,
@@ -187,31 +209,26 @@ export function DraftStrip({
         else useDraft.getState().cancel();
       },
     });
-  }, [gpuUuid, slices]);
+  }, [ref, gpuUuid, slices]);
+  return useDraft((state) => gpuUuid !== null && state.drag !== null);
+}
 
-  return (
-    <ul
-      ref={ref}
-      className={styles.strip}
-      aria-label={label}
-      data-open={drag === null ? undefined : ""}
-      style={{ gridTemplateColumns: `repeat(${slices}, minmax(0, 1fr))` }}
-    >
-      {undivided === null ? null : <li className={styles.undivided}>{undivided}</li>}
-      {cells.map((cell) => (
-        <DraftCell key={cell.start} gpuUuid={gpuUuid} cell={cell} slices={slices} menu={menu} />
-      ))}
-      {targets.map((target) =>
-        target.legal ? (
-          <li
-            key={`target ${target.start}`}
-            className={styles.target}
-            aria-hidden="true"
-            data-aimed={aim?.start === target.start ? "" : undefined}
-            style={place(target.start, target.size)}
-          />
-        ) : null,
-      )}
-    </ul>
+/** Where what is dragged could come to lie. */
+function Targets({ gpuUuid }: { readonly gpuUuid: string }) {
+  const drag = useDraft((state) => state.drag);
+  const aim = useDraft((state) => (state.aim?.gpuUuid === gpuUuid ? state.aim : null));
+  // The draft decides the targets: it is read again whenever it or the drag changes.
+  useDraft((state) => state.history.present);
+  const targets: readonly DropTarget[] = drag === null ? [] : useDraft.getState().targetsOf(gpuUuid);
+  return targets.map((target) =>
+    target.legal ? (
+      <li
+        key={`target ${target.start}`}
+        className={styles.target}
+        aria-hidden="true"
+        data-aimed={aim?.start === target.start ? "" : undefined}
+        style={place(target.start, target.size)}
+      />
+    ) : null,
   );
 }

@@ -16,13 +16,16 @@ export function Find() {
   const text = useText();
   const filterText = useFilter((state) => state.text);
   const setText = useFilter((state) => state.setText);
-  const hosts = useSnapshot((state) => state.hosts);
   const [open, setOpen] = useState(false);
+  // Only while the list is open: a search through a thousand hosts is not made at every snapshot.
+  const hosts = useSnapshot((state) => (open ? state.hosts : null));
   const [active, setActive] = useState(0);
   const input = useRef<HTMLInputElement>(null);
   const listId = useId();
-  // Only while the list is open: a search through a thousand hosts is not made at every snapshot.
-  const results = useMemo(() => (open ? find(hosts.values(), filterText, mostResults) : []), [open, hosts, filterText]);
+  const results = useMemo(
+    () => (hosts === null ? [] : find(hosts.values(), filterText, mostResults)),
+    [hosts, filterText],
+  );
 
   useEffect(
     () =>

@@ -1,7 +1,10 @@
 /** One host in the DOM: its GPUs under their NUMA nodes with the NICs beside them, the links between all, its processes. */
 
+import { useEffect, useRef } from "react";
 import type { HostView as Host } from "../../shared/api/snapshot.ts";
+import type { Layout } from "../../shared/mig/types.ts";
 import type { Gpu, HostInventory } from "../../shared/protocol/inventory.ts";
+import { registerKey } from "../app/keys.ts";
 import { go, useRoute } from "../app/views.ts";
 import { WorkView } from "../app/WorkView.tsx";
 import { holderLine } from "../board/describe.ts";
@@ -12,21 +15,60 @@ import { useFormat } from "../i18n/format.ts";
 import { useText } from "../i18n/index.ts";
 import { useNow } from "../inspector/now.ts";
 import { Strip } from "../inspector/Strip.tsx";
-import { cellsNow } from "../inspector/strip-model.ts";
+import { cellsDrafted, cellsNow, type StripCell } from "../inspector/strip-model.ts";
 import { useDraft } from "../partition/draft.ts";
-import { factsOf } from "../partition/facts.ts";
+import { factsOf, type GpuFacts } from "../partition/facts.ts";
 import { useSelection } from "../stores/selection.ts";
 import { useSnapshot } from "../stores/snapshot.ts";
+import { LinkDrawing } from "./LinkDrawing.tsx";
 import { LinkMatrix } from "./LinkMatrix.tsx";
 import "./host.css";
+
+/** A few steps of a pinch, or one of a wheel. */
+const outPx = 60;
+
+/** The draft, and under it what it takes away. */
+function withLeaving(facts: GpuFacts, wanted: Layout): readonly StripCell[] {
+  const drafted = cellsDrafted(facts, wanted);
+  const covered = (cell: StripCell) =>
+    drafted.some((other) => other.start < cell.start + cell.size && cell.start < other.start + other.size);
+  return [...cellsNow(facts, wanted).filter((cell) => !covered(cell)), ...drafted];
+}
 
 export function HostView() {
   const text = useText();
   const hostId = useRoute((route) => route.argument);
   const host = useSnapshot((state) => (hostId === null ? undefined : state.hosts.get(hostId)));
+  const view = useRef<HTMLDivElement>(null);
+  useEffect(
+    () =>
+      registerKey({
+        keys: "escape",
+        title: "topology.back",
+        run: () => {
+          go("board");
+          return true;
+        },
+      }),
+    [],
+  );
+  // Nearer than the board goes is this view; zooming out of it leads back.
+  useEffect(() => {
+    const element = view.current;
+    if (element === null) return;
+    let pushed = 0;
+    const onWheel = (event: WheelEvent) => {
+      if (!event.ctrlKey && !event.metaKey) return;
+      event.preventDefault();
+      pushed = event.deltaY > 0 ? pushed + event.deltaY : 0;
+      if (pushed >= outPx) go("board");
+    };
+    element.addEventListener("wheel", onWheel, { passive: false });
+    return () => element.removeEventListener("wheel", onWheel);
+  }, []);
   return (
     <WorkView>
-      <div className="host-view">
+      <div className="host-view" ref={view}>
         {host === undefined ? (
           <Notice
             title={text("topology.noHost")}
@@ -84,6 +126,7 @@ function HostPage({ host }: { readonly host: Host }) {
       ) : (
         <div className="host-body" data-faded={look.faded}>
           <Nodes host={host} inventory={inventory} />
+          <LinkDrawing inventory={inventory} />
           <LinkMatrix inventory={inventory} />
           <Processes inventory={inventory} />
         </div>
@@ -176,8 +219,9 @@ function GpuRow({
         ) : (
           <Strip
             label={`GPU ${gpu.index}`}
+            gpuUuid={gpu.uuid}
             slices={facts.geometry.memorySlices}
-            cells={cellsNow(facts, wanted)}
+            cells={wanted === null ? cellsNow(facts, null) : withLeaving(facts, wanted)}
             undivided={
               gpu.instances.length > 0 ? null : gpu.holder === null ? text("board.free") : holderLine(gpu.holder)
             }
