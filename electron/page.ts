@@ -20,13 +20,13 @@ const types: Readonly<Record<string, string>> = {
   ".webmanifest": "application/manifest+json",
 };
 
-/** Everything is denied but what the console's own files need. */
+/** Everything is denied but what the console's own files need. An empty nonce is none: a redirect has no page to carry one. */
 export function contentSecurityPolicy(nonce: string, connect: readonly string[]): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
     // react-aria and react-virtual add small style elements; they take the nonce from the page.
-    `style-src 'self' 'nonce-${nonce}'`,
+    nonce === "" ? "style-src 'self'" : `style-src 'self' 'nonce-${nonce}'`,
     "img-src 'self' data: blob:",
     "font-src 'self'",
     `connect-src ${connect.length === 0 ? "'none'" : connect.join(" ")}`,

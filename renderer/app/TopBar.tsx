@@ -102,12 +102,17 @@ function Numbers({ counts }: { readonly counts: Counts }) {
       <li>
         <b>{format.number(counts.hosts)}</b> {text("app.hosts", { count: counts.hosts })}
       </li>
-      <li>
-        <b>{format.number(counts.gpus)}</b> {text("app.gpus", { count: counts.gpus })}
-      </li>
-      <li title={text("app.wholeFreeTitle")}>
-        <b>{format.number(counts.wholeFree)}</b> {text("app.wholeFree")}
-      </li>
+      {/* Before the first host has said what it has, their number is not zero but unknown. */}
+      {counts.gpus === 0 ? null : (
+        <>
+          <li>
+            <b>{format.number(counts.gpus)}</b> {text("app.gpus", { count: counts.gpus })}
+          </li>
+          <li title={text("app.wholeFreeTitle")}>
+            <b>{format.number(counts.wholeFree)}</b> {text("app.wholeFree")}
+          </li>
+        </>
+      )}
       {counts.broken === 0 ? null : (
         <li className="bad">
           <b>{format.number(counts.broken)}</b> {text("app.broken")}

@@ -60,6 +60,7 @@ const paintBudgetMs = 6;
 const zoomSettleMs = 110;
 const glideMs = 120;
 const newsEveryMs = 120;
+const newsGatherMs = 25;
 const footPx = 40;
 
 export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement): Board {
@@ -104,16 +105,21 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
   let newsTimer = 0;
   let newsAt = Number.NEGATIVE_INFINITY;
   let newsDue = false;
+  let newsRipe = false;
   const news = () => {
     if (newsDue) return;
-    const waitMs = newsAt + newsEveryMs - performance.now();
+    // The names of the hosts come first and their GPUs right after: one frame for both, where it can be.
+    const waitMs = Math.max(newsGatherMs, newsAt + newsEveryMs - performance.now());
     newsDue = true;
-    if (waitMs <= 0) ask();
-    else newsTimer = window.setTimeout(ask, waitMs);
+    newsTimer = window.setTimeout(() => {
+      newsRipe = true;
+      ask();
+    }, waitMs);
   };
   const takeNews = () => {
-    if (!newsDue || performance.now() < newsAt + newsEveryMs) return;
+    if (!newsRipe) return;
     newsDue = false;
+    newsRipe = false;
     refresh();
     newsAt = performance.now();
   };

@@ -88,7 +88,6 @@ export function HelpSheet() {
           <div className={styles.groups}>
             <div>
               <Group title={t("keys.group-go")} lines={others} />
-              <p className={styles.note}>{t("board.hint")}</p>
             </div>
             <div>
               <Group title={t("keys.group-change")} lines={[...changes, ...onInstance]} />
