@@ -9,11 +9,11 @@ type Options = NonNullable<ParseArgsConfig["options"]>;
 export function parseCommand<const O extends Options>(
   args: readonly string[],
   options: O,
-  words: { readonly least: number; readonly most: number } = { least: 0, most: 0 },
+  words: { readonly least: number; readonly most: number; readonly what?: string } = { least: 0, most: 0 },
 ) {
   const parsed = strictly(args, options);
   const count = parsed.positionals.length;
-  if (count < words.least) throw new UsageError("A word is missing.");
+  if (count < words.least) throw new UsageError(`${words.what ?? "A word"} is missing.`);
   if (count > words.most) throw new UsageError(`What is ${JSON.stringify(parsed.positionals[words.most])} for?`);
   return parsed;
 }

@@ -42,10 +42,10 @@ export function progressText(progress: StepProgress): string | null {
   const { outcome } = progress;
   if (outcome.kind === "started") return null;
   const way = progress.rollingBack ? "back " : "";
-  const head = `${way}${progress.stepIndex + 1}/${progress.stepCount} ${describeStep(progress.step)}`;
+  const head = `${way}${progress.stepIndex + 1}/${progress.stepCount} ${describeStep(progress.step).replace(/\.$/, "")}`;
   return outcome.kind === "done"
-    ? `${head} done in ${(outcome.durationMs / 1000).toFixed(1)} s`
-    : `${head} FAILED: ${outcome.message}`;
+    ? `${head}: done in ${(outcome.durationMs / 1000).toFixed(1)} s`
+    : `${head}: FAILED: ${outcome.message}`;
 }
 
 export function resultText(result: ApplyResult): string {

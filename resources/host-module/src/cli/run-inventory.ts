@@ -21,7 +21,11 @@ export async function runInventory(
     case "watch":
       return watch(args, system, terminal);
     case "bundle": {
-      const { values, positionals } = parseCommand(args, { json: { type: "boolean" } }, { least: 1, most: 1 });
+      const { values, positionals } = parseCommand(
+        args,
+        { json: { type: "boolean" } },
+        { least: 1, most: 1, what: "The directory" },
+      );
       const { writeBundle } = await import("../inventory/bundle.ts");
       const summary = await writeBundle(system, resolve(positionals[0] ?? ""));
       terminal.out(values.json ? JSON.stringify(summary) : `${summary.files.length} files in ${summary.directory}`);
@@ -66,8 +70,9 @@ async function watch(args: readonly string[], system: System, terminal: Terminal
   // Its events are JSON in any case: they are for programs.
   const { values } = parseCommand(args, { json: { type: "boolean" }, interval: { type: "string" } });
   const interval = values.interval ?? "2000";
-  if (!/^\d+$/.test(interval)) throw new UsageError("--interval takes milliseconds.");
-  const input = parseInput("watch", { intervalMs: Number(interval) });
+  const intervalMs = /^\d{1,9}$/.test(interval) ? Number(interval) : 0;
+  if (intervalMs < 500 || intervalMs > 600_000) throw new UsageError("--interval takes 500 to 600000 milliseconds.");
+  const input = parseInput("watch", { intervalMs });
   await handlers.watch(system, input, {
     signal: terminal.signal,
     progress: (event) => terminal.out(JSON.stringify(event)),

@@ -147,7 +147,11 @@ async function mig([verb, ...args]: readonly string[], system: System, terminal:
       return report(await handlers["mig.undo"](system, request, context), values.json);
     }
     case "recover": {
-      const { values, positionals } = parseCommand(args, { ...json, way: { type: "string" } }, { least: 1, most: 1 });
+      const { values, positionals } = parseCommand(
+        args,
+        { ...json, way: { type: "string" } },
+        { least: 1, most: 1, what: "The operation" },
+      );
       if (values.way !== "finish" && values.way !== "roll-back") {
         throw new UsageError("Say --way finish or --way roll-back.");
       }
@@ -169,7 +173,11 @@ async function mig([verb, ...args]: readonly string[], system: System, terminal:
     case "save": {
       const { values } = parseCommand(args, json);
       const saved = await handlers["mig.save"](system, {}, silent(terminal));
-      terminal.out(values.json ? JSON.stringify(saved) : `Saved the layouts of ${saved.savedGpus} divided GPUs.`);
+      terminal.out(
+        values.json
+          ? JSON.stringify(saved)
+          : `Saved the layout${saved.savedGpus === 1 ? "" : "s"} of ${saved.savedGpus} divided GPU${saved.savedGpus === 1 ? "" : "s"}.`,
+      );
       return 0;
     }
     default:
