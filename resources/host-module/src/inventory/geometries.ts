@@ -40,30 +40,46 @@ function geometryOf(gpu: KnownGpu, gpus: readonly KnownGpu[], read: ReadOutputs)
       ? null
       : geometryFor({ name, pciDeviceId: gpu.pciDeviceId, memoryTotalMiB: gpu.memoryTotalMiB });
   // A GPU whose MIG mode is off lists nothing; one of the same model on the same host speaks for it.
-  const speaker = [
+  const alike = [
     gpu,
     ...gpus.filter((other) => gpu.name !== null && other.name === gpu.name && other.index !== gpu.index),
-  ].find((other) => read.gpuInstanceProfiles.some((row) => row.gpuIndex === other.index));
+  ];
+  const speaker = alike.find((other) => read.gpuInstanceProfiles.some((row) => row.gpuIndex === other.index));
   if (speaker === undefined) return table;
-  const profiles = driverProfiles(speaker.index, read);
+  const indexes = [speaker, ...alike.filter((other) => other !== speaker)].map((other) => other.index);
+  const profiles = driverProfiles(speaker.index, indexes, read);
   const isCut = read.unread.some((entry) => entry.field === "GPU instance profiles");
   // Every listing of the whole GPU ends with the profile that covers it.
   const isWhole = !isCut && profiles.some((profile) => profile.id === 0);
   return mergeGeometry(table, { name: name === "" ? `GPU ${gpu.index}` : name, profiles, complete: isWhole });
 }
 
-function driverProfiles(gpuIndex: number, read: ReadOutputs): Parameters<typeof mergeGeometry>[1]["profiles"] {
-  const instances = (read.gpuInstances ?? []).filter((row) => row.gpuIndex === gpuIndex);
+/**
+ * `-lcip` lists the compute instance profiles of instances that exist: what GPUs of one model (`alike`) hold tells all of them, so
+ * that they stay one geometry however they are divided.
+ */
+function driverProfiles(
+  gpuIndex: number,
+  alike: readonly number[],
+  read: ReadOutputs,
+): Parameters<typeof mergeGeometry>[1]["profiles"] {
+  const listedInside = (profileId: number) =>
+    alike
+      .flatMap((index) => (read.gpuInstances ?? []).filter((row) => row.gpuIndex === index))
+      .filter((row) => row.profileId === profileId)
+      .map((instance) =>
+        read.computeInstanceProfiles.filter(
+          (row) => row.gpuIndex === instance.gpuIndex && row.gpuInstanceId === instance.gpuInstanceId,
+        ),
+      )
+      .find((rows) => rows.length > 0) ?? [];
   return read.gpuInstanceProfiles
     .filter((row) => row.gpuIndex === gpuIndex)
     .map((row) => {
       const placements = read.gpuInstancePlacements.find(
         (listed) => listed.gpuIndex === gpuIndex && listed.profileId === row.profileId,
       );
-      const instance = instances.find((candidate) => candidate.profileId === row.profileId);
-      const inside = read.computeInstanceProfiles.filter(
-        (listed) => listed.gpuIndex === gpuIndex && listed.gpuInstanceId === instance?.gpuInstanceId,
-      );
+      const inside = listedInside(row.profileId);
       return {
         id: row.profileId,
         name: row.name,
@@ -86,7 +102,7 @@ function driverProfiles(gpuIndex: number, read: ReadOutputs): Parameters<typeof 
           starts:
             read.computeInstancePlacements.find(
               (row) =>
-                row.gpuIndex === gpuIndex &&
+                row.gpuIndex === listed.gpuIndex &&
                 row.gpuInstanceId === listed.gpuInstanceId &&
                 row.profileId === listed.profileId,
             )?.starts ?? null,

@@ -142,18 +142,37 @@ function withIndexes(gpus: readonly GpuObservation[], attached: number | null): 
 }
 
 /**
- * The failed GPUs that no output names, by what the driver's folder in `/proc` still says of them. Both are in the order of the
- * bus; they are joined only where there are as many of the one as of the other.
+ * The failed GPUs that no output names, by what is known of them otherwise: by their bus id; those without one are joined with
+ * what is left, both in the order of the bus, where there are as many of the one as of the other.
  */
 export function withDriverIdentity(gpus: readonly KnownGpu[], claimed: readonly DriverGpu[]): readonly KnownGpu[] {
   const nameless = gpus.filter((gpu) => gpu.uuid === null && gpu.pciBusId === null);
   const isNamed = (driver: DriverGpu) =>
     gpus.some((gpu) => gpu.pciBusId === driver.pciBusId || (gpu.uuid !== null && gpu.uuid === driver.uuid));
   const left = claimed.filter((driver) => !isNamed(driver)).sort((a, b) => a.pciBusId.localeCompare(b.pciBusId));
-  if (nameless.length === 0 || nameless.length !== left.length) return gpus;
+  const driverOf = (gpu: KnownGpu) => {
+    if (gpu.pciBusId !== null) return claimed.find((driver) => driver.pciBusId === gpu.pciBusId);
+    if (gpu.uuid !== null) return claimed.find((driver) => driver.uuid === gpu.uuid);
+    return nameless.length === left.length ? left[nameless.indexOf(gpu)] : undefined;
+  };
   return gpus.map((gpu) => {
-    const driver = left[nameless.indexOf(gpu)];
+    if (gpu.uuid !== null && gpu.name !== null && gpu.pciBusId !== null) return gpu;
+    const driver = driverOf(gpu);
     if (driver === undefined) return gpu;
-    return { ...gpu, uuid: driver.uuid, pciBusId: driver.pciBusId, name: gpu.name ?? driver.name };
+    const { pciBusId } = driver;
+    return { ...gpu, pciBusId, uuid: gpu.uuid ?? driver.uuid, name: gpu.name ?? driver.name };
   });
+}
+
+/** What the driver's folder says, and where it no longer says it, what was read of the same slot before. */
+export function withRemembered(
+  claimed: readonly DriverGpu[],
+  remembered: ReadonlyMap<string, DriverGpu>,
+): readonly DriverGpu[] {
+  const named = claimed.map((gpu) => {
+    const before = remembered.get(gpu.pciBusId);
+    return { ...gpu, uuid: gpu.uuid ?? before?.uuid ?? null, name: gpu.name ?? before?.name ?? null };
+  });
+  const present = new Set(claimed.map((gpu) => gpu.pciBusId));
+  return [...named, ...[...remembered.values()].filter((gpu) => !present.has(gpu.pciBusId))];
 }

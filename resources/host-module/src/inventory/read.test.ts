@@ -226,6 +226,23 @@ describe("one GPU that fails", () => {
     expect(inventory.unread.map((entry) => entry.reason)).toContain("driver: lost");
   });
 
+  test("keeps the name that it had, where nothing says it any more", async () => {
+    const runs: Record<string, string | { stdout: string; exitStatus: number }> = { ...hostRuns };
+    const reader = new InventoryReader(capturedSystem({ runs, files: hostFiles }));
+    await reader.read();
+    Object.assign(runs, {
+      "nvidia-smi -q -x": { stdout: lost, exitStatus: 15 },
+      "nvidia-smi -L": { stdout: list, exitStatus: 15 },
+      "nvidia-smi -q -x -i 0": xmlReport([firstGpu], 2),
+      "nvidia-smi -q -x -i 1": { stdout: lost, exitStatus: 15 },
+    });
+    const { gpus } = await reader.read();
+    expect(gpus.map((gpu) => [gpu.uuid, gpu.name, gpu.pciBusId, gpu.state.kind])).toEqual([
+      ["GPU-0a", "NVIDIA H100 80GB HBM3", "00000000:1A:00.0", "ok"],
+      ["GPU-1b", "NVIDIA H100 80GB HBM3", "00000000:3B:00.0", "failed"],
+    ]);
+  });
+
   test("may drop out without a word: it is shown, with the reason", async () => {
     const denied = "Unable to determine the device handle for gpu x: Insufficient Permissions";
     const system = capturedSystem({

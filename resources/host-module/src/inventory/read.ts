@@ -18,9 +18,9 @@ import { runNvidiaSmi } from "../nvidia-smi/run.ts";
 import { textOf } from "../nvidia-smi/text.ts";
 import type { RunResult, System } from "../system.ts";
 import { assembleInventory } from "./assemble.ts";
-import { gpusOf, type KnownGpu } from "./gpus.ts";
+import { gpusOf, type KnownGpu, withRemembered } from "./gpus.ts";
 import { type HolderSource, processHolders } from "./holders.ts";
-import { readDriverGpus } from "./host-files.ts";
+import { type DriverGpu, readDriverGpus } from "./host-files.ts";
 import { HostReader } from "./host-reader.ts";
 import { type Output, reportOf } from "./output.ts";
 import { readOutputs } from "./outputs.ts";
@@ -55,6 +55,8 @@ export class InventoryReader {
   private readonly host: HostReader;
   private readonly kept = new Map<string, Kept>();
   private gpuCount: number | null = null;
+  /** By PCI bus id: a GPU that is lost no longer says who it is. */
+  private readonly identities = new Map<string, DriverGpu>();
 
   constructor(system: System) {
     this.system = system;
@@ -75,6 +77,9 @@ export class InventoryReader {
     const first = readOutputs(reports.outputs);
     const gpus = gpusOf(first);
     const usable = gpus.filter((gpu) => gpu.failure === null);
+    for (const { pciBusId, uuid, name } of usable) {
+      if (pciBusId !== null) this.identities.set(pciBusId, { pciBusId, uuid, name });
+    }
     const kernel = await this.host.kernel();
     const modes = usable.map((gpu) => `${gpu.uuid}=${gpu.migCurrent}`).join();
     const bootKey = [kernel.bootId, first.driverVersion, reports.isWhole, modes].join("/");
@@ -99,7 +104,7 @@ export class InventoryReader {
       outputs: read,
       holderSources: options.holderSources ?? [processHolders],
       unread: reports.unread,
-      driverGpus: await readDriverGpus(this.system.files),
+      driverGpus: withRemembered(await readDriverGpus(this.system.files), this.identities),
       ...(await this.host.read(gpusOf(read), read.topology?.nics ?? [], kernel, options.first === true)),
     });
   }
