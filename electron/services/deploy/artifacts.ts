@@ -1,11 +1,11 @@
 /** What the console carries to hosts: the bundled host module and a Node runtime for each architecture. */
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { readFile, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { createReadStream, createWriteStream, existsSync } from "node:fs";
+import { mkdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { createGunzip } from "node:zlib";
+import { constants, createGunzip, createGzip } from "node:zlib";
 import { AppError } from "../../../shared/errors.ts";
 
 export type Architecture = "x64" | "arm64";
@@ -30,6 +30,8 @@ export class HostArtifacts {
   readonly version: string;
   readonly #bundlePath: string;
   readonly #runtimeDirectory: string;
+  /** node_modules of a checkout. */
+  readonly #packages: string;
   #bundle: Promise<Bundle> | null = null;
   readonly #runtimes = new Map<Architecture, Promise<Runtime>>();
 
@@ -38,6 +40,7 @@ export class HostArtifacts {
     this.version = version;
     this.#bundlePath = join(directory, "host-module", "tessera-host.cjs");
     this.#runtimeDirectory = join(directory, "runtimes");
+    this.#packages = join(directory, "..", "node_modules");
   }
 
   /** Read once. */
@@ -54,10 +57,12 @@ export class HostArtifacts {
     const known = this.#runtimes.get(architecture);
     if (known !== undefined) return known;
     const path = join(this.#runtimeDirectory, `node-linux-${architecture}.gz`);
-    const reading = readRuntime(path).catch((error: unknown) => {
-      this.#runtimes.delete(architecture);
-      throw missing(path, error);
-    });
+    const reading = fromCheckout(path, this.#packages, architecture)
+      .then(() => readRuntime(path))
+      .catch((error: unknown) => {
+        this.#runtimes.delete(architecture);
+        throw missing(path, error);
+      });
     this.#runtimes.set(architecture, reading);
     return reading;
   }
@@ -76,11 +81,29 @@ async function readRuntime(path: string): Promise<Runtime> {
   return { compressedBytes: size, sha256: hash.digest("hex"), open: () => createReadStream(path) };
 }
 
+/**
+ * In a checkout npm has installed the runtime of this machine's own architecture: it is compressed when a host first needs it.
+ * The other one, and both for a package, come by `npm run runtimes`.
+ */
+async function fromCheckout(path: string, packages: string, architecture: Architecture): Promise<void> {
+  const binary = join(packages, `node-linux-${architecture}`, "bin", "node");
+  if (existsSync(path) || !existsSync(binary)) return;
+  await mkdir(dirname(path), { recursive: true });
+  const part = `${path}.${process.pid}.part`;
+  try {
+    await pipeline(createReadStream(binary), createGzip({ level: constants.Z_BEST_SPEED }), createWriteStream(part));
+    await rename(part, path);
+  } catch (error) {
+    await rm(part, { force: true });
+    throw error;
+  }
+}
+
 function missing(path: string, error: unknown): AppError {
   return new AppError({
     code: "deploy-failed",
     message: "This console lacks a part of what it puts on hosts.",
-    remedy: "In a checkout run npm run build; otherwise install the console again.",
+    remedy: "In a checkout run npm run build, and npm run runtimes; otherwise install the console again.",
     evidence: { details: `${path}\n${error instanceof Error ? error.message : String(error)}` },
   });
 }
