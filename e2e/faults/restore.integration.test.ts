@@ -221,3 +221,25 @@ describe("a journal that cannot be understood", () => {
     expect(outcome).toMatchObject({ result: { outcome: "applied" } });
   });
 });
+
+test.each(["finish", "roll-back"] as const)(
+  "an operation that a reboot cut off is led to its end all the same: %s",
+  async (way) => {
+    const on = new InProcessHost({ gpus: [{ instances: [{ profile: 9, start: 0 }] }] });
+    const before = on.layouts();
+    const { uuid } = on.machine.gpu(0);
+    const request: ApplyRequest = { gpus: [{ gpuUuid: uuid, layout: wish(14, 2) }] };
+    const undisturbed = on.copy().process();
+    await operations.apply(undisturbed.system, request, context);
+    const at = undisturbed.calls.findLastIndex(({ kind }) => kind === "change");
+    await outcomeOf(on.process([{ at, kind: "crash-before" }]), (system, more) =>
+      operations.apply(system, request, more),
+    );
+    on.reboot();
+    expect(on.layouts()).toEqual(["off"]);
+    const { open } = await statusOf(on);
+    const result = await operations.recover(on.process().system, { operationId: open?.id ?? "", way }, context);
+    expect(result.outcome).toBe(way === "finish" ? "applied" : "rolled-back");
+    expect(on.layouts()).toEqual(way === "finish" ? ["on 14@2[1@0]"] : before);
+  },
+);

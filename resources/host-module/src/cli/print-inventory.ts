@@ -64,6 +64,12 @@ function healthOf(gpu: Gpu): string {
 function divisionOf(gpu: Gpu, inventory: HostInventory): readonly string[] {
   if (gpu.mig.current !== "enabled") return [];
   const geometry = gpu.geometry === null ? null : (inventory.geometries[gpu.geometry] ?? geometryOfKey(gpu.geometry));
+  // Where no output gives placements, a drawing would show the slices as free.
+  const unplaced = gpu.instances.filter(({ placement }) => placement.start < 0);
+  if (unplaced.length > 0) {
+    const names = gpu.instances.map(({ profile }) => printable(profile)).join(", ");
+    return ["", `GPU ${gpu.index}`, `  ${names}; where they stand was not read`];
+  }
   return ["", `GPU ${gpu.index}`, ...drawLayout(layoutOf(gpu, geometry), geometry)];
 }
 

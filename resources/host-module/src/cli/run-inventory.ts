@@ -36,6 +36,7 @@ export async function runInventory(
 
 async function inventory(args: readonly string[], system: System, terminal: Terminal): Promise<number> {
   const { values } = parseCommand(args, { json: { type: "boolean" }, from: { type: "string" } });
+  if (values.from === "") throw new UsageError("--from takes a directory or a file.");
   const read =
     values.from === undefined
       ? await handlers.inventory(system, {}, { signal: terminal.signal, progress: () => undefined })
