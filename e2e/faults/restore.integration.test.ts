@@ -81,6 +81,19 @@ describe("restoring after a reboot", () => {
     expect(illegal.layouts()).toEqual(["on 9@0[2@0]", "on"]);
   });
 
+  test("a gap between compute instances, which the driver closes, does not count as another layout", async () => {
+    const on = new InProcessHost({ gpus: [{ instances: [{ profile: 9, start: 0, computeInstances: [0, 0, 0] }] }] });
+    on.machine.gpu(0).instances[0]?.computeInstances.splice(1, 1);
+    expect(on.layouts()).toEqual(["on 9@0[0@0,0@2]"]);
+    await operations.save(on.process().system);
+    on.reboot();
+    expect((await statusOf(on)).restoreOffered).toBe(true);
+    expect(await restored(on)).toMatchObject({ outcome: "applied" });
+    expect(on.layouts()).toEqual(["on 9@0[0@0,0@1]"]);
+    expect(await statusOf(on)).toMatchObject({ restoreOffered: false, saved: [{ matches: true }] });
+    expect(await restored(on)).toMatchObject({ outcome: "unchanged" });
+  });
+
   test("a saved layout that is damaged is named, with what to do", async () => {
     const on = host();
     await applied(on, 9);
