@@ -16,10 +16,10 @@ import { Lab, sshdMissing } from "../lab/sshd.ts";
 import type { Metric } from "./metric.ts";
 
 const hostCount = 64;
-const rounds = 3;
-const settleMs = 4_000;
+const rounds = 2;
+const settleMs = 8_000;
 /** On a busy machine fewer rounds are measured, at least one. */
-const longestMs = 120_000;
+const longestMs = 90_000;
 
 interface Cost {
   readonly wallMs: number;

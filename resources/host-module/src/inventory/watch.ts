@@ -15,7 +15,7 @@ export interface WatchOptions extends ReadOptions {
 }
 
 /** After the first push: a console that opens sees all its hosts before any of them is asked for the rest. */
-const restAfterMs = 1_000;
+const restAfterMs = 3_000;
 
 /** Ends early, without an error, when the signal is given. */
 export type Sleep = (milliseconds: number, signal: AbortSignal) => Promise<void>;
