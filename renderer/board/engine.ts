@@ -299,7 +299,9 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
 
   stop.push(
     useSnapshot.subscribe((state, before) => {
-      if (state.hosts !== before.hosts || state.hostIds !== before.hostIds) news();
+      if (state.hosts === before.hosts && state.hostIds === before.hostIds) return;
+      scene.take();
+      news();
     }),
     () => window.clearTimeout(newsTimer),
   );

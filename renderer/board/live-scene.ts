@@ -23,6 +23,8 @@ interface HostEntry {
 }
 
 export interface LiveScene extends Scene {
+  /** Works out what changed hosts look like, ahead of the frame that shows them: parts of a snapshot come one by one. */
+  take(): void;
   /** Takes over what the stores say now. Answers what has to be painted again. */
   update(): { readonly everything: boolean; readonly arranged: boolean; readonly hosts: readonly number[] };
   /** Ages in labels move on with the clock. Answers the hosts whose label changed. */
@@ -150,7 +152,30 @@ export function createLiveScene(theme: Theme, viewWidth: number, viewHeight: num
     ordered = layout.hostIds.map((id) => entries.get(id));
   };
 
+  /** Taken over, but not shown by an `update` yet. */
+  const changed = new Set<string>();
+  const renewed = new Set<string>();
+  const take = () => {
+    const { hosts } = useSnapshot.getState();
+    if (hosts === hostsBefore) return;
+    const nowMs = Date.now();
+    const fresh = [...hosts.values()].filter((host) => entries.get(host.id)?.host !== host);
+    meetTenants(fresh.filter((host) => entries.get(host.id)?.host.inventory !== host.inventory));
+    for (const host of fresh) {
+      const before = entries.get(host.id);
+      const entry = entryOf(host, nowMs);
+      entry.match = matchOf(entry);
+      entries.set(host.id, entry);
+      // A heartbeat alone changes no pixel of a live host.
+      if (before === undefined || !looksLike(before, entry)) changed.add(host.id);
+      else renewed.add(host.id);
+    }
+    for (const id of entries.keys()) if (!hosts.has(id)) entries.delete(id);
+    hostsBefore = hosts;
+  };
+
   const scene: LiveScene = {
+    take,
     get layout() {
       return layout;
     },
@@ -186,9 +211,7 @@ export function createLiveScene(theme: Theme, viewWidth: number, viewHeight: num
       return summaries.texts[at] ?? "";
     },
     update: () => {
-      const { hosts } = useSnapshot.getState();
       const { mode, letters } = useColouring.getState();
-      const nowMs = Date.now();
       let everything = false;
       if (currentTheme !== painted.theme || mode !== painted.mode || letters !== painted.letters) {
         if (currentTheme !== painted.theme) palette = readPalette(currentTheme);
@@ -198,28 +221,12 @@ export function createLiveScene(theme: Theme, viewWidth: number, viewHeight: num
       }
       const filterChanged = query !== useFilter.getState().query;
       query = useFilter.getState().query;
-      const changed: string[] = [];
-      const renewed: string[] = [];
-      if (hosts !== hostsBefore) {
-        const fresh = [...hosts.values()].filter((host) => entries.get(host.id)?.host !== host);
-        meetTenants(fresh.filter((host) => entries.get(host.id)?.host.inventory !== host.inventory));
-        for (const host of fresh) {
-          const before = entries.get(host.id);
-          const entry = entryOf(host, nowMs);
-          entry.match = matchOf(entry);
-          entries.set(host.id, entry);
-          // A heartbeat alone changes no pixel of a live host.
-          if (before === undefined || !looksLike(before, entry)) changed.push(host.id);
-          else renewed.push(host.id);
-        }
-        for (const id of entries.keys()) if (!hosts.has(id)) entries.delete(id);
-        hostsBefore = hosts;
-      }
+      take();
       if (filterChanged) {
         for (const entry of entries.values()) entry.match = matchOf(entry);
         everything = true;
       }
-      const next = changed.length === 0 && entries.size === shape.length ? shape : shapeNow();
+      const next = changed.size === 0 && entries.size === shape.length ? shape : shapeNow();
       const arranged = next !== shape && !sameShape(next, shape);
       if (arranged) {
         shape = next;
@@ -237,6 +244,8 @@ export function createLiveScene(theme: Theme, viewWidth: number, viewHeight: num
         const index = layout.indexOf.get(id);
         if (index !== undefined) ordered[index] = entries.get(id);
       }
+      changed.clear();
+      renewed.clear();
       return { everything, arranged, hosts: indexes };
     },
     tick: () => {
@@ -244,6 +253,8 @@ export function createLiveScene(theme: Theme, viewWidth: number, viewHeight: num
       const moved: number[] = [];
       for (const [index, entry] of ordered.entries()) {
         if (entry === undefined || entry.look.label === null) continue;
+        // Newer than what is shown: the next update says it.
+        if (changed.has(entry.host.id) || renewed.has(entry.host.id)) continue;
         const next = entryOf(entry.host, nowMs);
         if (next.label?.label === entry.label?.label) continue;
         next.match = entry.match;

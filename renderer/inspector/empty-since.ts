@@ -26,6 +26,7 @@ export function observe(seen: Seen, host: HostView): void {
   }
 }
 
+const afterNewsMs = 500;
 const session: Seen = new Map();
 let observing = false;
 
@@ -38,16 +39,23 @@ export function observeSnapshots(): void {
   if (observing) return;
   observing = true;
   for (const host of useSnapshot.getState().hosts.values()) observe(session, host);
+  // Well after the frame that shows the news, a little at a time: a thousand hosts at once are some fifty thousand
+  // instances, and nobody looks at them yet.
+  const waiting = new Map<string, HostView>();
+  const work = (deadline: IdleDeadline) => {
+    for (const [id, host] of waiting) {
+      if (deadline.timeRemaining() < 2) break;
+      waiting.delete(id);
+      observe(session, host);
+    }
+    if (waiting.size > 0) requestIdleCallback(work);
+  };
   useSnapshot.subscribe((state, before) => {
     if (state.hosts === before.hosts) return;
-    // After the frame that shows the news: a thousand hosts at once are some fifty thousand instances.
-    requestIdleCallback(
-      () => {
-        for (const [id, host] of state.hosts) {
-          if (before.hosts.get(id)?.inventory !== host.inventory) observe(session, host);
-        }
-      },
-      { timeout: 1_000 },
-    );
+    const asked = waiting.size > 0;
+    for (const [id, host] of state.hosts) {
+      if (before.hosts.get(id)?.inventory !== host.inventory) waiting.set(id, host);
+    }
+    if (!asked && waiting.size > 0) setTimeout(() => requestIdleCallback(work), afterNewsMs);
   });
 }

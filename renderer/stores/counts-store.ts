@@ -6,7 +6,9 @@ import { create } from "zustand";
 import { type Counts, countsOf } from "./counts.ts";
 import { useSnapshot } from "./snapshot.ts";
 
-const latestMs = 300;
+/** The frame that shows the news comes first, and leaves most of what is counted here ready. */
+const afterNewsMs = 150;
+const latestMs = 500;
 
 export const useCounts = create<Counts>(() => countsOf(useSnapshot.getState().hosts.values()));
 
@@ -21,5 +23,5 @@ useSnapshot.subscribe((state, before) => {
   };
   // Another cluster, or none: nothing of the one before stays.
   if (state.hosts.size === 0) count();
-  else requestIdleCallback(count, { timeout: latestMs });
+  else setTimeout(() => requestIdleCallback(count, { timeout: latestMs }), afterNewsMs);
 });
