@@ -2,12 +2,15 @@
  * A fault at every call of `mig apply`, in memory. Afterwards the layout is the old or the new one, or the
  * operation stands open, says so, refuses other changes and can be finished as well as rolled back.
  */
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test, vi } from "vitest";
 import * as operations from "../../resources/host-module/src/mig/operations.ts";
 import { checkAftermath, held, outcomeOf, prepared, undisturbed } from "./aftermath.ts";
 import type { Fault } from "./in-process-host.ts";
 import { scenarios } from "./scenarios.ts";
 import { exhaustive, kindsFor } from "./spread.ts";
+
+// Hundreds of cases a test: a busy machine, or every kind of fault, takes minutes.
+vi.setConfig({ testTimeout: 1_200_000 });
 
 let cases = 0;
 afterAll(() =>

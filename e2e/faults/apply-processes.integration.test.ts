@@ -4,11 +4,14 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { changingCommands, readMachine, setFaults } from "../../resources/demo-cluster/bin/machine-directory.ts";
 import type { Layout } from "../../shared/mig/types.ts";
 import { bundlePrograms } from "./bundle.ts";
 import { type Ended, ended, ProcessHost, type Programs } from "./process-host.ts";
+
+// Some 800 programs are started here: seconds on an idle machine, minutes on a busy one.
+vi.setConfig({ testTimeout: 600_000 });
 
 let directory: string;
 let programs: Programs;
@@ -72,7 +75,8 @@ describe("killed with SIGKILL", () => {
     moments.map((when, moment) => ({ match, when, way: (at + moment) % 2 === 0 ? "finish" : "roll-back" }) as const),
   );
 
-  test.each(kills)("$when $match, then $way", async ({ match, when, way }) => {
+  // Each on a host of its own, and most of it waiting for programs to start: side by side they take both cores.
+  test.concurrent.each(kills)("$when $match, then $way", async ({ match, when, way }) => {
     const { host, file } = newHost();
     setFaults(host.machine, [{ match, action: { kind: "kill-parent", when } }]);
     const killed = await host.run(["mig", "apply", "--file", file]);

@@ -2,12 +2,15 @@
  * A second fault while the first is being put right, in memory: at every call of rolling back in the same process, and at
  * every call of a recovery after a crash, in both ways. What holds after one fault must hold after two.
  */
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test, vi } from "vitest";
 import * as operations from "../../resources/host-module/src/mig/operations.ts";
 import { checkAftermath, held, outcomeOf, prepared, undisturbed } from "./aftermath.ts";
 import type { Fault, FaultKind } from "./in-process-host.ts";
 import { scenarios } from "./scenarios.ts";
 import { exhaustive, secondKindsFor } from "./spread.ts";
+
+// Hundreds of cases a test: a busy machine, or every kind of fault, takes minutes.
+vi.setConfig({ testTimeout: 1_200_000 });
 
 let cases = 0;
 afterAll(() => console.log(`mig recover and rolling back in memory: ${cases} pairs of faults`));
