@@ -17,6 +17,14 @@ const directory = join(root, "dist", "renderer");
 const view = { width: 1440, height: 900 };
 const frames = 150;
 
+interface Gesture {
+  readonly name: string;
+  /** Milliseconds from frame to frame. */
+  readonly intervals: readonly number[];
+  /** What the main thread worked in all of them. */
+  readonly busyMs: number;
+}
+
 function quantile(values: readonly number[], part: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
@@ -88,30 +96,46 @@ export async function run(): Promise<Metric[]> {
     const paintedAt = await moment(page, "paintedAt");
     const parseMs = await moment(page, "parseMs");
 
-    const empty = await times(page, `emptyFrames(${frames})`);
+    const session = await page.context().newCDPSession(page);
+    await session.send("Performance.enable");
+    const counter = async (wanted: string): Promise<number> => {
+      const { metrics } = await session.send("Performance.getMetrics");
+      return metrics.find(({ name }) => name === wanted)?.value ?? Number.NaN;
+    };
+    const gestures: Gesture[] = [];
+    const empty: Gesture[] = [];
+    // The display paces the frames; how long the main thread worked for each shows what is left of them.
+    const gesture = async (to: Gesture[], name: string, frames: () => Promise<number[]>): Promise<void> => {
+      const before = await counter("TaskDuration");
+      const intervals = await frames();
+      to.push({ name, intervals, busyMs: ((await counter("TaskDuration")) - before) * 1_000 });
+    };
+    const emptyFrames = () => gesture(empty, "empty canvas", () => times(page, `emptyFrames(${frames})`));
+    const wheel = (name: string, step: string) =>
+      gesture(gestures, name, () => times(page, `wheelFrames(${frames}, ${step})`));
+
+    await emptyFrames();
     const recolours: [string, number[]][] = [["whole cluster", await times(page, "recolour(15)")]];
-    const gestures: [string, number[]][] = [
-      ["pan, whole cluster", await times(page, `wheelFrames(${frames}, { deltaX: 14, deltaY: 9 })`)],
-      ["zoom, whole cluster", await times(page, `wheelFrames(${frames}, { deltaY: -9, ctrlKey: true })`)],
-    ];
-    empty.push(...(await times(page, `emptyFrames(${frames})`)));
+    await wheel("pan, whole cluster", "{ deltaX: 14, deltaY: 9 }");
+    await wheel("zoom, whole cluster", "{ deltaY: -9, ctrlKey: true }");
+    await emptyFrames();
     await page.evaluate("boardProbe.zoomIn(32)");
     await page.waitForTimeout(400);
     recolours.push(["hosts legible", await times(page, "recolour(15)")]);
-    gestures.push(["pan, hosts legible", await times(page, `wheelFrames(${frames}, { deltaX: 24, deltaY: 31 })`)]);
-    gestures.push(["zoom, hosts legible", await times(page, `wheelFrames(${frames}, { deltaY: -7, ctrlKey: true })`)]);
-    gestures.push(["drag, hosts legible", await dragFrames(page)]);
-    empty.push(...(await times(page, `emptyFrames(${frames})`)));
+    await wheel("pan, hosts legible", "{ deltaX: 24, deltaY: 31 }");
+    await wheel("zoom, hosts legible", "{ deltaY: -7, ctrlKey: true }");
+    await gesture(gestures, "drag, hosts legible", () => dragFrames(page));
+    await emptyFrames();
 
-    const session = await page.context().newCDPSession(page);
     await session.send("HeapProfiler.enable");
     await session.send("HeapProfiler.collectGarbage");
-    await session.send("Performance.enable");
-    const { metrics: counters } = await session.send("Performance.getMetrics");
-    const heapMB = (counters.find(({ name }) => name === "JSHeapUsedSize")?.value ?? Number.NaN) / 1_048_576;
+    const heapMB = (await counter("JSHeapUsedSize")) / 1_048_576;
 
-    const emptyMedian = quantile(empty, 0.5);
-    const emptyTail = quantile(empty, 0.95);
+    const emptyIntervals = empty.flatMap(({ intervals }) => intervals);
+    const emptyMedian = quantile(emptyIntervals, 0.5);
+    const emptyTail = quantile(emptyIntervals, 0.95);
+    const busyOf = (of: readonly Gesture[]) =>
+      of.reduce((sum, { busyMs }) => sum + busyMs, 0) / of.reduce((sum, { intervals }) => sum + intervals.length, 0);
     return [
       beside("parsing the snapshot (1,000 hosts, in parts), in all", parseMs),
       beside("first paint after the first data, parsing included", firstMs),
@@ -119,9 +143,11 @@ export async function run(): Promise<Metric[]> {
       beside("whole board after the first data, parsing included", paintedAt - arrivedAt),
       beside("empty canvas, frame, median", emptyMedian),
       beside("empty canvas, frame, p95", emptyTail),
-      ...gestures.flatMap(([name, intervals]) => [
+      beside("empty canvas, main thread a frame, mean", busyOf(empty)),
+      ...gestures.flatMap(({ name, intervals, busyMs }) => [
         within(`${name}, frame to empty, median`, quantile(intervals, 0.5) / emptyMedian, "x", 1.2),
         within(`${name}, frame to empty, p95`, quantile(intervals, 0.95) / emptyTail, "x", 2),
+        beside(`${name}, main thread a frame, mean`, busyMs / intervals.length),
       ]),
       ...recolours.map(([name, list]) => within(`recolour, ${name}, median`, quantile(list, 0.5), "ms", 40)),
       within("heap after collection", heapMB, "MB", 150),

@@ -59,7 +59,7 @@ export async function serveSnapshot(directory: string, snapshot: ClusterSnapshot
   // Made once: the time it takes belongs to the server, not to the page that is measured.
   const answers: Readonly<Record<string, unknown>> = {
     "app.info": { version: "0.1.0", platform: process.platform, desktop: false, secrets: "memory", demo: false },
-    "settings.get": { language: "en", theme: "system" },
+    "settings.get": { language: "system", theme: "system" },
     "clusters.list":
       snapshot === null
         ? []

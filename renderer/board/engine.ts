@@ -56,7 +56,10 @@ export interface Board {
   destroy(): void;
 }
 
-const paintBudgetMs = 6;
+/** Milliseconds of painting a frame: little while something follows the hand, more while news comes in at rest. */
+const movingBudgetMs = 6;
+const restingBudgetMs = 30;
+const movingMs = 200;
 const zoomSettleMs = 110;
 const glideMs = 120;
 const newsEveryMs = 120;
@@ -81,6 +84,7 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
   let frameAsked = false;
   let paintAll = true;
   let zoomingUntil = 0;
+  let movingUntil = 0;
   let settleTimer = 0;
   let glide: { from: Camera; to: Camera; startedAt: number } | null = null;
   const stop: (() => void)[] = [];
@@ -147,7 +151,11 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
     const scale = camera.zoom * ratio;
     const complete = tiles.draw(context, { x: camera.x, y: camera.y, scale, width, height, ratio }, scene, {
       zooming: performance.now() < zoomingUntil,
-      budgetMs: paintAll ? Number.POSITIVE_INFINITY : paintBudgetMs,
+      budgetMs: paintAll
+        ? Number.POSITIVE_INFINITY
+        : performance.now() < movingUntil
+          ? movingBudgetMs
+          : restingBudgetMs,
       rackSummary: scene.rackSummary,
     });
     paintAll = false;
@@ -217,6 +225,7 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
     glide = null;
     fitted = false;
     camera = clamp(next, world(), room(), metrics.maxFitZoom);
+    movingUntil = performance.now() + movingMs;
     if (zooms) zoomUnderWay();
     moved();
     ask();
@@ -237,6 +246,7 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
     if (window.matchMedia("(prefers-reduced-motion: reduce)").matches) camera = to;
     else {
       glide = { from: camera, to, startedAt: performance.now() };
+      movingUntil = glide.startedAt + movingMs;
       if (to.zoom !== camera.zoom) zoomUnderWay();
     }
     moved();
@@ -403,6 +413,7 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
     },
     setDragPoint: (point) => {
       dragPoint = point;
+      movingUntil = performance.now() + movingMs;
       const hit = point === null ? null : hitAt(point.x, point.y);
       const over = hit === null || useDraft.getState().drag === null ? null : overOf(hit);
       const refusal =

@@ -63,7 +63,9 @@ export function paintCard(frame: Frame, scene: Scene, index: number): void {
         ? palette.lineStrong
         : palette.plain.css.line;
   ctx.lineWidth = Math.max(1, Math.round(ratio));
-  if (look.body === "none" || look.body === "waiting") ctx.setLineDash([4 * ratio, 3 * ratio]);
+  // Broken off where the network is; whole where the host itself says no.
+  const away = host.state.kind === "unreachable";
+  if (look.body === "none" || look.body === "waiting" || away) ctx.setLineDash([4 * ratio, 3 * ratio]);
   ctx.stroke();
   ctx.setLineDash([]);
 
@@ -226,13 +228,20 @@ function paintCellText(
   height: number,
 ): void {
   const zoom = frame.scale / frame.ratio;
-  if (height < 13 * frame.ratio || width < 14 * frame.ratio || (!scene.letters && zoom < 1.6)) return;
+  if (height < 13 * frame.ratio || width < (scene.letters ? 9 : 14) * frame.ratio || (!scene.letters && zoom < 1.6))
+    return;
   const { ctx } = frame;
   const font = fontOf(600, Math.min(12, Math.max(9, height / frame.ratio - 8)) * frame.ratio, frame.fontFamily);
   ctx.font = font.css;
   const whole = scene.cellText(index, cell);
   let text = fitted(ctx, font, whole, width - 6 * frame.ratio);
-  if (text === "" && scene.letters) text = whole.slice(0, 2);
+  let inset = 4 * frame.ratio;
+  if (text === "" && scene.letters) {
+    // The first two letters, or one: never over the neighbour.
+    inset = 2 * frame.ratio;
+    const room = width - 2 * inset;
+    text = [whole.slice(0, 2), whole.slice(0, 1)].find((part) => widthOf(ctx, font, part) <= room) ?? "";
+  }
   if (text === "") return;
   const held = cells.cellTenant[cell] !== 0;
   const fill = scene.inks.fillOf(cells, cell);
@@ -244,7 +253,7 @@ function paintCellText(
     : held
       ? shade.css.text
       : shade.css.muted;
-  ctx.fillText(text, x + 4 * frame.ratio, y + height / 2 + 0.5 * frame.ratio);
+  ctx.fillText(text, x + inset, y + height / 2 + 0.5 * frame.ratio);
 }
 
 function paintHatched(frame: Frame, shade: Shade, x: number, y: number, width: number, height: number): void {

@@ -61,6 +61,7 @@ export function Find() {
         autoComplete="off"
         spellCheck={false}
         placeholder={text("app.findPlaceholder")}
+        title={text("app.findPlaceholder")}
         aria-label={text("app.findPlaceholder")}
         aria-expanded={open && results.length > 0}
         aria-controls={listId}
