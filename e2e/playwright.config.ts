@@ -12,7 +12,8 @@ if (!existsSync(electronFolder) && process.env.TEST_WORKER_INDEX === undefined)
 export default defineConfig({
   testDir: ".",
   outputDir: "../test-results",
-  timeout: 60_000,
+  timeout: 180_000,
+  expect: { timeout: 20_000 },
   workers: 1,
   forbidOnly: process.env.CI === "true",
   reporter: [["list"]],

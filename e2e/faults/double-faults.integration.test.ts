@@ -64,7 +64,8 @@ describe.each(scenarios)("$name", (scenario) => {
             operations.recover(system, { operationId, way }, context),
           );
           const where = `${scenario.name}, ${way}, ${kind} at ${at} (${call.words}): ${JSON.stringify(outcome).slice(0, 600)}`;
-          const ends = way === "finish" ? { before: after, after, heldBefore } : { before, after, heldBefore };
+          const rollBackAsked = way === "roll-back";
+          const ends = { before: rollBackAsked ? before : after, after, heldBefore, rollBackAsked };
           const status = await operations.status(host.process().system);
           // Closed is closed in the way that was asked for; open, it may still be led to either end.
           await checkAftermath(

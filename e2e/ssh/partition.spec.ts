@@ -22,7 +22,7 @@ import {
 const missing = gpuHostsMissing();
 if (missing !== null) process.stderr.write(`skipped: ${missing}\n`);
 test.skip(missing !== null, missing ?? "");
-test.describe.configure({ timeout: 120_000 });
+test.describe.configure({ timeout: 180_000 });
 
 let lab: Lab;
 let key: KeyPair;

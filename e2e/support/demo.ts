@@ -94,6 +94,11 @@ export const test = base.extend<
   ],
   open: async ({ demo }, use) => {
     await use(async (page) => {
+      // Settings are the console's, and the tests share one.
+      await demo.web.services.handlers["settings.set"](
+        { language: "en", theme: "system" },
+        new AbortController().signal,
+      );
       const console = new ConsolePage(page);
       await console.open(demo.web.url);
       await console.waitUntilLive();

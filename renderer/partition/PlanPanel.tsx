@@ -183,7 +183,10 @@ function useKeys(): void {
         title: "keys.plan",
         run: () => {
           const panel = document.getElementById("plan-panel");
-          panel?.querySelector<HTMLElement>("[data-apply], button:not(:disabled)")?.focus();
+          // One selector with a comma would give whichever comes first on the page: the undo arrow.
+          const target =
+            panel?.querySelector<HTMLElement>("[data-apply]") ?? panel?.querySelector("button:not(:disabled)");
+          if (target instanceof HTMLElement) target.focus();
           return panel !== null;
         },
       }),

@@ -6,7 +6,7 @@ import { planGpu } from "../../shared/mig/plan.ts";
 import { checkLayout } from "../../shared/mig/rules.ts";
 import type { GpuGeometry, Layout, LayoutInstance } from "../../shared/mig/types.ts";
 import type { Gpu } from "../../shared/protocol/inventory.ts";
-import { type Draft, emptyDraft, rebased, wantedIn, withWanted } from "./draft-model.ts";
+import { type Draft, emptyDraft, reached, rebased, wantedIn, withoutStale, withWanted } from "./draft-model.ts";
 import {
   applyPreset,
   copyOnto,
@@ -291,6 +291,23 @@ describe("any sequence of edits", () => {
       }),
       { numRuns: 200 },
     );
+  });
+
+  test("that changed underneath is reached, or begun anew, by what stands now", () => {
+    const before = facts("a", h100, layout(""));
+    const draft = withWanted(emptyDraft, new Map([["a", layout("1g.10gb@4 1g.10gb@5")]]), () => before);
+    const asWanted = facts("a", h100, layout("1g.10gb@4 1g.10gb@5"));
+    const otherwise = facts("a", h100, layout("1g.10gb@4"));
+    expect(reached(draft, () => before)).toEqual([]);
+    expect(reached(draft, () => otherwise)).toEqual([]);
+    expect(reached(draft, () => asWanted)).toEqual(["a"]);
+
+    expect(withoutStale(draft, ["a"], () => before)).toBe(draft);
+    const fresh = withoutStale(draft, ["a"], () => asWanted);
+    expect(fresh.size).toBe(0);
+    // Empty as it was when the draft was begun, and not as it is now.
+    const emptied = withWanted(fresh, new Map([["a", layout("")]]), () => asWanted);
+    expect(emptied.get("a")).toMatchObject({ basedOn: asWanted.version });
   });
 
   test("can be carried over to any other layout, which keeps everything in use", () => {

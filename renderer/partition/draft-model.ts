@@ -52,6 +52,24 @@ export function without(draft: Draft, gpuUuids: Iterable<string>): Draft {
   return next.size === draft.size ? draft : next;
 }
 
+/** The draft without what it wishes of those among these GPUs that changed underneath. */
+export function withoutStale(draft: Draft, gpuUuids: Iterable<string>, factsOf: FactsOf): Draft {
+  const stale = [...gpuUuids].filter((gpuUuid) => {
+    const entry = draft.get(gpuUuid);
+    return entry !== undefined && isStale(entry, factsOf(gpuUuid));
+  });
+  return without(draft, stale);
+}
+
+/** GPUs that changed underneath, and to just what the draft wants of them. */
+export function reached(draft: Draft, factsOf: FactsOf): readonly string[] {
+  return [...draft.values()].flatMap((entry) => {
+    const facts = factsOf(entry.gpuUuid);
+    if (facts === null || !isStale(entry, facts)) return [];
+    return sameLayout(facts.geometry, entry.wanted, facts.current) ? [entry.gpuUuid] : [];
+  });
+}
+
 /** The GPU no longer is what the draft was made against. */
 export function isStale(entry: DraftEntry, facts: GpuFacts | null): boolean {
   return facts !== null && facts.version !== entry.basedOn;

@@ -7,7 +7,16 @@ import type { Gpu } from "../../shared/protocol/inventory.ts";
 import { formatIn } from "../i18n/format.ts";
 import { t, useLanguageStore } from "../i18n/index.ts";
 import { announce } from "./announce.ts";
-import { type Draft, emptyDraft, rebased, wantedIn, without, withWanted } from "./draft-model.ts";
+import {
+  type Draft,
+  emptyDraft,
+  reached,
+  rebased,
+  wantedIn,
+  without,
+  withoutStale,
+  withWanted,
+} from "./draft-model.ts";
 import { applyPreset, copyOnto, divide, type Edit, profileNamed, remove, setMig } from "./edits.ts";
 import { factsFor, type GpuFacts } from "./facts.ts";
 import { commit, type History, redo, startHistory, undo } from "./history.ts";
@@ -62,6 +71,8 @@ export interface DraftState {
   rebase(gpuUuids?: ReadonlySet<string>): void;
   /** These GPUs are as wanted now: what was wished for them is no longer a draft, and nothing to undo here. */
   settle(gpuUuids: Iterable<string>): void;
+  /** Settles what came to be by other ways than applying this draft. */
+  settleReached(): void;
   undo(): void;
   redo(): void;
 }
@@ -97,9 +108,9 @@ export const useDraft = create<DraftState>((set, get) => {
     if (history === get().history) return;
     set({ history, wantedByGpu: wantedOf(history.present) });
   };
-  const change = (layouts: ReadonlyMap<string, Layout>): boolean => {
+  const change = (layouts: ReadonlyMap<string, Layout>, draft = get().history.present): boolean => {
     const { history } = get();
-    const next = withWanted(history.present, layouts, factsFor);
+    const next = withWanted(draft, layouts, factsFor);
     if (next === history.present) return false;
     show(commit(history, next));
     return true;
@@ -114,20 +125,26 @@ export const useDraft = create<DraftState>((set, get) => {
     }
     return change(new Map([[gpuUuid, result.layout]]));
   };
-  const changeMany = (gpuUuids: readonly string[], edit: (facts: GpuFacts, layout: Layout) => Edit): ManyOutcome => {
+  const changeMany = (
+    gpuUuids: readonly string[],
+    edit: (facts: GpuFacts, layout: Layout) => Edit,
+    draft = get().history.present,
+  ): ManyOutcome => {
     const layouts = new Map<string, Layout>();
     const refused: Refused[] = [];
     for (const gpuUuid of gpuUuids) {
       const facts = factsFor(gpuUuid);
       if (facts === null) continue;
-      const result = edit(facts, wantedIn(get().history.present, facts));
+      const result = edit(facts, wantedIn(draft, facts));
       if (result.ok) layouts.set(gpuUuid, result.layout);
       else refused.push({ gpuUuid, refusal: result.refusal });
     }
-    change(layouts);
+    change(layouts, draft);
     announce(t("draft.changedMany", { count: layouts.size }));
     return { changed: layouts.size, refused };
   };
+  /** What says the whole layout of a GPU begins at what stands there now, whatever a stale draft was made for. */
+  const freshFor = (gpuUuids: readonly string[]): Draft => withoutStale(get().history.present, gpuUuids, factsFor);
   const targetsOf = (gpuUuid: string): readonly DropTarget[] => {
     const { drag, history } = get();
     if (drag === null) return [];
@@ -190,18 +207,23 @@ export const useDraft = create<DraftState>((set, get) => {
     },
     setMig: (gpuUuids, enabled) => changeMany(gpuUuids, ({ geometry }, layout) => setMig(geometry, layout, enabled)),
     usePreset: (gpuUuids, preset) =>
-      changeMany(gpuUuids, (facts, layout) =>
-        facts.heldWhole
-          ? { ok: false, refusal: refuse({ rule: "mig-mode-in-use", instances: 0 }) }
-          : applyPreset(facts.geometry, layout, preset),
+      changeMany(
+        gpuUuids,
+        (facts, layout) =>
+          facts.heldWhole
+            ? { ok: false, refusal: refuse({ rule: "mig-mode-in-use", instances: 0 }) }
+            : applyPreset(facts.geometry, layout, preset),
+        freshFor(gpuUuids),
       ),
     copyTo: (fromGpuUuid, toGpuUuids) => {
       const from = factsFor(fromGpuUuid);
       if (from === null) return { changed: 0, refused: [] };
       const layout = wantedIn(get().history.present, from);
+      const others = toGpuUuids.filter((gpuUuid) => gpuUuid !== fromGpuUuid);
       return changeMany(
-        toGpuUuids.filter((gpuUuid) => gpuUuid !== fromGpuUuid),
+        others,
         (facts, there) => copyOnto({ geometry: from.geometry, layout }, { geometry: facts.geometry, layout: there }),
+        freshFor(others),
       );
     },
     discard: (gpuUuids) => {
@@ -222,6 +244,7 @@ export const useDraft = create<DraftState>((set, get) => {
       const next = without(history.present, gpuUuids);
       if (next !== history.present) show(startHistory(next));
     },
+    settleReached: () => get().settle(reached(get().history.present, factsFor)),
     undo: () => {
       const { history } = get();
       if (history.past.length === 0) return;

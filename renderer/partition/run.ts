@@ -5,6 +5,7 @@ import { type AppErrorData, toErrorData } from "../../shared/errors.ts";
 import type { ApplyResult, StepProgress } from "../../shared/protocol/contract.ts";
 import { client } from "../client/index.ts";
 import { t } from "../i18n/index.ts";
+import { useSnapshot } from "../stores/snapshot.ts";
 import { announce } from "./announce.ts";
 import { useDraft } from "./draft.ts";
 import { learn } from "./outlook.ts";
@@ -138,8 +139,15 @@ async function start<N extends PartitionTask>(
   const { run } = useRun.getState();
   if (run === null) return;
   if (kind === "apply") settleDraft(run);
+  else useDraft.getState().settleReached();
   announce(run.error === null ? endWords(run) : t(`error.${run.error.code}`));
 }
+
+/** A layout may be reached by finishing an operation, or by another console. While one of ours runs, it may still go back. */
+useSnapshot.subscribe(({ hosts }, before) => {
+  if (hosts === before.hosts || useRun.getState().run?.endedAt === null) return;
+  useDraft.getState().settleReached();
+});
 
 /** What came to be is no longer wished for. */
 function settleDraft(run: Run): void {

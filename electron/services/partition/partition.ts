@@ -120,10 +120,14 @@ export class Partition {
         const onStep = (step: StepProgress): void => progress({ hostId, kind: "step", progress: step });
         try {
           const result = await this.#trouble.timed(what, hostId, () => runOf(item)(link, onStep, signal));
+          // Whoever reads that it is done sees it done.
+          await host.refreshStatus();
+          cluster.publisher.flush();
           progress({ hostId, kind: "host-done", result });
           return { hostId, ok: true, result };
-        } finally {
+        } catch (error) {
           void host.refreshStatus();
+          throw error;
         }
       } catch (error) {
         const data = toErrorData(error);

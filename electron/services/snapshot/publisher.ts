@@ -40,7 +40,7 @@ export class SnapshotPublisher {
   subscribe(listener: (event: SnapshotEvent) => void, signal: AbortSignal): void {
     if (signal.aborted) return;
     // What is pending goes to the earlier ones first: the newcomer's whole holds it already.
-    this.#flush();
+    this.flush();
     this.#tell([listener], this.#whole());
     this.#listeners.add(listener);
     signal.addEventListener(
@@ -56,7 +56,7 @@ export class SnapshotPublisher {
   hostChanged(hostId: string): void {
     if (this.#listeners.size === 0) return;
     this.#changed.add(hostId);
-    this.#timer ??= setTimeout(() => this.#flush(), coalesceMs);
+    this.#timer ??= setTimeout(() => this.flush(), coalesceMs);
   }
 
   /** Hosts came, went or moved: everything anew. */
@@ -79,7 +79,8 @@ export class SnapshotPublisher {
     return snapshotEvents(snapshot);
   }
 
-  #flush(): void {
+  /** Tells what was gathered at once: before an answer that presupposes it. */
+  flush(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     const pairs = [...this.#changed].flatMap((hostId): readonly (readonly [HostView | undefined, HostView])[] => {

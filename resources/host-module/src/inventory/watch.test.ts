@@ -31,7 +31,7 @@ function watched() {
     for await (const event of watcher.events(5000, controller.signal)) events.push(event);
     return events;
   };
-  return { runs, system, watcher, collect };
+  return { runs, system, watcher, collect, signal: controller.signal };
 }
 
 describe("watch", () => {
@@ -79,7 +79,7 @@ describe("watch", () => {
 
   test("rests while a GPU's MIG mode changes, then reads everything again", async () => {
     const { collect, watcher, system } = watched();
-    let resume = () => {};
+    let resume = async () => {};
     const calls: number[] = [];
     await collect(
       () => {
@@ -89,7 +89,7 @@ describe("watch", () => {
       () => {
         calls.push(system.calls.length);
         expect(watcher.paused).toEqual(["GPU-0a"]);
-        resume();
+        void resume();
       },
       () => {
         expect(watcher.paused).toEqual([]);
@@ -97,6 +97,26 @@ describe("watch", () => {
       },
     );
     expect(calls[1]).toBe(calls[0]);
+  });
+
+  test("going on is answered once those who watch were told what stands now", async () => {
+    const { runs, watcher, signal } = watched();
+    const events = watcher.events(5000, signal);
+    await events.next();
+    const goOn = watcher.pause("GPU-0a");
+    runs["nvidia-smi -q -x"] = xmlReport([firstGpu, { ...secondGpu, temperature: "71 C" }]);
+    let answered = false;
+    const answer = goOn().then(() => {
+      answered = true;
+    });
+    const { value } = await events.next();
+    expect(value?.changes).toContainEqual({ path: ["gpus", 1, "temperatureCelsius"], value: 71 });
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(answered).toBe(false);
+    await events.next();
+    await answer;
+    // Nobody is left to be told.
+    await watcher.pause("GPU-0a")();
   });
 
   test("a driver that stops answering shows as failed GPUs, and comes back", async () => {

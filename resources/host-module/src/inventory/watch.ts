@@ -17,6 +17,9 @@ export interface WatchOptions extends ReadOptions {
 /** After the first push: a console that opens sees all its hosts before any of them is asked for the rest. */
 const restAfterMs = 3_000;
 
+/** A driver that takes longer to be read than this after a change does not hold up the answer about the change. */
+const saidWithinMs = 10_000;
+
 /** Ends early, without an error, when the signal is given. */
 export type Sleep = (milliseconds: number, signal: AbortSignal) => Promise<void>;
 
@@ -26,6 +29,10 @@ export class InventoryWatcher {
   private readonly sleep: Sleep;
   private readonly pauses = new Map<symbol, string>();
   private wake: AbortController = new AbortController();
+  private refreshes = 0;
+  /** Watches under way, and who waits until one of them has said what stands now. */
+  private watches = 0;
+  private awaiting: (() => void)[] = [];
 
   constructor(system: System, sleep: Sleep = sleepFor) {
     this.system = system;
@@ -41,15 +48,27 @@ export class InventoryWatcher {
 
   /**
    * Stops reading while the MIG mode of a GPU changes: our own nvidia-smi would be the client that it is "in use" by. Every
-   * start of the tool opens all GPUs of the host, so that the whole host rests. Call the answer to go on.
+   * start of the tool opens all GPUs of the host, so that the whole host rests. Call the answer to go on; it waits until
+   * whoever watches was told what stands now, where somebody does, and no longer than `saidWithinMs`.
    */
-  pause(gpuUuid: string): () => void {
+  pause(gpuUuid: string): () => Promise<void> {
     const token = Symbol(gpuUuid);
     this.pauses.set(token, gpuUuid);
-    return () => {
+    return async () => {
       this.pauses.delete(token);
-      if (this.pauses.size === 0) this.refresh();
+      if (this.pauses.size > 0) return;
+      const said = this.said();
+      this.refresh();
+      await said;
     };
+  }
+
+  private async said(): Promise<void> {
+    if (this.watches === 0) return;
+    const limit = new AbortController();
+    const said = new Promise<void>((resolve) => this.awaiting.push(resolve));
+    await Promise.race([said, sleepFor(saidWithinMs, limit.signal)]);
+    limit.abort();
   }
 
   /** UUIDs of the GPUs for which reading rests. */
@@ -60,6 +79,7 @@ export class InventoryWatcher {
   /** Reads again at once, MIG included: after every change of our own. */
   refresh(): void {
     this.reader.forget();
+    this.refreshes += 1;
     const before = this.wake;
     this.wake = new AbortController();
     before.abort();
@@ -70,30 +90,46 @@ export class InventoryWatcher {
    * failed, in the words of the error, until one succeeds.
    */
   async *events(intervalMs: number, signal: AbortSignal, options: WatchOptions = {}): AsyncGenerator<WatchEvent> {
-    let inventory = await this.reader.read({ ...options, signal, first: true });
-    let before = toJson(inventory);
-    let revision = 0;
-    yield { revision, takenAt: inventory.takenAt, changes: [{ path: [], value: before }] };
-    for (let pauseMs = restAfterMs; !signal.aborted; pauseMs = intervalMs) {
-      await this.sleep(Math.min(pauseMs, intervalMs), AbortSignal.any([signal, this.wake.signal]));
-      if (signal.aborted) return;
-      if (this.pauses.size > 0) continue;
-      let takenAt: string;
-      try {
-        inventory = await this.reader.read({ ...options, signal });
-        takenAt = inventory.takenAt;
-        options.onRead?.(takenAt);
-      } catch (error) {
+    this.watches += 1;
+    let told: readonly (() => void)[] = [];
+    try {
+      let inventory = await this.reader.read({ ...options, signal, first: true });
+      let before = toJson(inventory);
+      let revision = 0;
+      let refreshes = this.refreshes;
+      yield { revision, takenAt: inventory.takenAt, changes: [{ path: [], value: before }] };
+      for (let pauseMs = restAfterMs; !signal.aborted; pauseMs = intervalMs) {
+        for (const tell of told) tell();
+        told = [];
+        // A change that ended while the last reading was under way is read at once.
+        if (refreshes === this.refreshes) {
+          await this.sleep(Math.min(pauseMs, intervalMs), AbortSignal.any([signal, this.wake.signal]));
+        }
         if (signal.aborted) return;
-        takenAt = this.system.now().toISOString();
-        inventory = failedInventory(inventory, error);
+        refreshes = this.refreshes;
+        if (this.pauses.size > 0) continue;
+        told = this.awaiting.splice(0);
+        let takenAt: string;
+        try {
+          inventory = await this.reader.read({ ...options, signal });
+          takenAt = inventory.takenAt;
+          options.onRead?.(takenAt);
+        } catch (error) {
+          if (signal.aborted) return;
+          takenAt = this.system.now().toISOString();
+          inventory = failedInventory(inventory, error);
+        }
+        const after = toJson({ ...inventory, takenAt: takenAtOf(before) });
+        const changes = changesBetween(before, after);
+        if (changes.length === 0) continue;
+        before = after;
+        revision += 1;
+        yield { revision, takenAt, changes };
       }
-      const after = toJson({ ...inventory, takenAt: takenAtOf(before) });
-      const changes = changesBetween(before, after);
-      if (changes.length === 0) continue;
-      before = after;
-      revision += 1;
-      yield { revision, takenAt, changes };
+    } finally {
+      this.watches -= 1;
+      for (const tell of told) tell();
+      if (this.watches === 0) for (const tell of this.awaiting.splice(0)) tell();
     }
   }
 }

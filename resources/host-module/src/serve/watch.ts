@@ -57,12 +57,15 @@ export async function watchHost(
   }
 }
 
-/** Lets the watch rest while `work` changes this GPU, and look again at once afterwards. */
+/**
+ * Lets the watch rest while `work` changes this GPU, and look again at once afterwards. What stands then was pushed before
+ * the answer, so that nobody is told of a change and shown the layout before it.
+ */
 export async function whileWatchRests<T>(system: System, work: () => Promise<T>): Promise<T> {
   const resume = watchers.get(system)?.pause("");
   try {
     return await work();
   } finally {
-    resume?.();
+    await resume?.();
   }
 }

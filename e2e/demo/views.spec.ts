@@ -1,0 +1,100 @@
+/** Every view in every theme: what it says, that axe finds nothing serious, and a picture of it in e2e/screenshots. */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { AxeBuilder } from "@axe-core/playwright";
+import type { Page } from "playwright/test";
+import type { ConsolePage } from "../pages/console.ts";
+import { expect, is80, test } from "../support/demo.ts";
+
+const pictures = join(import.meta.dirname, "..", "screenshots");
+mkdirSync(pictures, { recursive: true });
+
+async function picture(page: Page, name: string): Promise<void> {
+  await page.screenshot({ path: join(pictures, `${name}.png`) });
+}
+
+async function expectAccessible(page: Page): Promise<void> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  const grave = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+  expect(grave.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(" | ")}`)).toEqual([]);
+}
+
+const views: readonly { readonly name: string; readonly show: (console: ConsolePage) => Promise<void> }[] = [
+  { name: "board", show: (console) => console.go("Board") },
+  { name: "table", show: (console) => console.go("Table") },
+  { name: "host", show: (console) => console.openHost("gpu-07") },
+  { name: "clusters", show: (console) => console.go("Clusters") },
+  { name: "troubleshooting", show: (console) => console.go("Troubleshooting") },
+  { name: "settings", show: (console) => console.go("Settings") },
+];
+
+for (const theme of ["Light", "Dark", "High contrast"] as const) {
+  test(`every view in ${theme.toLowerCase()}`, async ({ console, demo }) => {
+    await console.theme(theme);
+    for (const { name, show } of views) {
+      await show(console);
+      await expectAccessible(console.page);
+      await picture(console.page, `${name}-${theme.toLowerCase().replace(" ", "-")}`);
+    }
+    // The main job: a draft under way and its plan.
+    await console.go("Board");
+    const place = demo.take(
+      (gpu) => is80(gpu) && gpu.mig.current === "enabled" && gpu.instances.every(({ holder }) => holder === null),
+    );
+    await console.selectGpu(place.host.name, place.gpu.index);
+    await console.inspector.preset("3g+2g+1g").click();
+    await expect(console.plan.root.getByText("checked by the host")).toBeVisible();
+    await expectAccessible(console.page);
+    await picture(console.page, `plan-${theme.toLowerCase().replace(" ", "-")}`);
+    await console.plan.discard();
+    await console.page.keyboard.press("?");
+    await expect(console.page.getByRole("dialog")).toBeVisible();
+    await expectAccessible(console.page);
+    await picture(console.page, `keys-${theme.toLowerCase().replace(" ", "-")}`);
+  });
+}
+
+test("in Simplified Chinese", async ({ console }) => {
+  await console.go("Settings");
+  await console.page.getByRole("group", { name: "Language" }).getByText("简体中文").click();
+  await expect(console.page.getByRole("navigation", { name: "视图" })).toBeVisible();
+  await picture(console.page, "settings-chinese");
+  await console.page.evaluate('location.hash = "#/board"');
+  await expectAccessible(console.page);
+  await picture(console.page, "board-chinese");
+});
+
+test("the numbers of the top bar are those of the hosts", async ({ console, demo }) => {
+  const gpus = demo.hosts().flatMap((host) => host.inventory?.gpus ?? []);
+  await expect(console.numbers).toContainText([`${demo.hosts().length} hosts`, `${gpus.length} GPUs`]);
+});
+
+test("the table sorts, and exports what it shows as CSV", async ({ console }) => {
+  await console.go("Table");
+  const table = console.main;
+  await table.getByRole("button", { name: /Export CSV/ }).waitFor();
+  const [download] = await Promise.all([
+    console.page.waitForEvent("download"),
+    table.getByRole("button", { name: /Export CSV/ }).click(),
+  ]);
+  expect(download.suggestedFilename()).toMatch(/\.csv$/);
+  const host = table.getByRole("columnheader", { name: "Host" });
+  await host.getByRole("button").click();
+  await expect(host).toHaveAttribute("aria-sort", /ascending|descending/);
+});
+
+test("every colouring of the board, with a legend that says what it shows", async ({ console }) => {
+  for (const mode of ["Profile", "Use", "Memory", "Temp.", "Health", "Tenant"] as const) {
+    await console.colourBy(mode);
+    await picture(console.page, `board-by-${mode.toLowerCase().replace(".", "")}`);
+  }
+  await expect(console.page.getByText("nobody holds it")).toBeVisible();
+});
+
+test("find goes to a host by name, and to what a tenant holds", async ({ console }) => {
+  await console.findByKey("gpu-17");
+  await expect(console.inspector.root).toContainText("gpu-17");
+  await console.page.keyboard.press("/");
+  await console.page.keyboard.type("tenant:nlp");
+  await expect(console.page.getByRole("listbox", { name: "Found" }).getByRole("option").first()).toContainText("nlp");
+});
