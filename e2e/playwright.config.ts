@@ -13,7 +13,8 @@ export default defineConfig({
   testDir: ".",
   outputDir: "../test-results",
   timeout: 180_000,
-  expect: { timeout: 20_000 },
+  // Logging in, starting tessera-host and asking a driver take their time on a small machine.
+  expect: { timeout: 40_000 },
   workers: 1,
   forbidOnly: process.env.CI === "true",
   reporter: [["list"]],

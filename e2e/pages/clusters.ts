@@ -20,17 +20,35 @@ export class ClustersPage {
     return this.page.getByRole("form", { name: "Add a cluster" });
   }
 
-  /** From the view of clusters. Nothing is contacted yet. */
-  async add(name: string, hosts: readonly string[]): Promise<void> {
+  async show(): Promise<void> {
+    await this.page
+      .getByRole("navigation", { name: "Views" })
+      .getByRole("button", { name: "Clusters", exact: true })
+      .click();
+    await expect(this.page.getByRole("main", { name: "Clusters", exact: true })).toBeVisible();
+  }
+
+  /** Hosts as they are typed, or aliases that ssh config offers. Nothing is contacted yet. */
+  async add(name: string, hosts: { readonly typed: string } | { readonly aliases: readonly string[] }): Promise<void> {
+    await this.show();
     await this.page.getByRole("main").getByRole("button", { name: "Add a cluster" }).click();
     await this.form.getByLabel("Name", { exact: true }).fill(name);
-    await this.form.getByLabel("Hosts", { exact: true }).fill(hosts.join("\n"));
+    if ("typed" in hosts) await this.form.getByLabel("Hosts", { exact: true }).fill(hosts.typed);
+    else for (const alias of hosts.aliases) await this.form.getByRole("button", { name: `+ ${alias}` }).click();
     await this.form.getByRole("button", { name: "Add cluster" }).click();
     await expect(this.form).toBeHidden();
   }
 
+  /** Asks for the connection; does not wait for it. */
   async connect(name: string): Promise<void> {
+    await this.show();
     await this.row(name).getByRole("button", { name: "Connect", exact: true }).click();
+  }
+
+  async disconnect(name: string): Promise<void> {
+    await this.show();
+    await this.row(name).getByRole("button", { name: "Disconnect" }).click();
+    await expect(this.row(name).getByRole("button", { name: "Connect", exact: true })).toBeVisible();
   }
 
   /** A question about a host: its key, a password, a passphrase. */

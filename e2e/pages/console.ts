@@ -56,6 +56,11 @@ export class ConsolePage {
     await expect(this.liveState).toHaveText(/^live, |\d+ of \d+ live/, { timeout: 30_000 });
   }
 
+  /** Every host of the cluster answers. */
+  async waitUntilAllLive(): Promise<void> {
+    await expect(this.liveState).toHaveText(/^live, /);
+  }
+
   /** `24 hosts`, `192 GPUs`, `31 whole free`... */
   get numbers(): Locator {
     return this.page.getByRole("list", { name: "Cluster in numbers" }).getByRole("listitem");

@@ -33,6 +33,11 @@ export class InspectorPage {
     return this.presets.getByRole("button", { name, exact: true });
   }
 
+  async usePreset(words: string): Promise<void> {
+    await this.presets.getByRole("textbox", { name: "Preset" }).fill(words);
+    await this.presets.getByRole("button", { name: "Use", exact: true }).click();
+  }
+
   get now(): Locator {
     return this.root.getByRole("list", { name: "Layout now" });
   }

@@ -1,11 +1,11 @@
 /** Every way in that OpenSSH knows and the console offers, against real OpenSSH servers. */
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { test } from "playwright/test";
+import { expect, test } from "playwright/test";
 import { bundleProgram } from "../../resources/demo-cluster/bin/bundle-program.ts";
 import { fingerprintOf, GpuHost, gpuHostsMissing } from "../lab/gpu-host.ts";
 import { addUser, type KeyPair, Lab, type Sshd, startAgent, startSshd } from "../lab/sshd.ts";
-import { addCluster, connect, expect, inspector, live, Operator, question, selectHost } from "./operator.ts";
+import { Operator } from "./operator.ts";
 
 const missing = gpuHostsMissing();
 if (missing !== null) process.stderr.write(`skipped: ${missing}\n`);
@@ -54,14 +54,14 @@ function expectNowhere(operator: Operator, secret: string): void {
 test("hosts typed by hand; an unknown key shows its fingerprint, and is remembered", async ({ page }) => {
   const general = ["Host 127.0.0.1", `IdentityFile ${key.path}`, "IdentitiesOnly yes"].join("\n  ");
   await using operator = new Operator(lab, [general]);
-  await operator.open(page);
-  await addCluster(page, { name: "Typed", typed: `root@127.0.0.1:${host.port}` });
-  await connect(page, "Typed");
-  const asked = question(page, /host key not known/);
+  const console = await operator.open(page);
+  await console.clusters.add("Typed", { typed: `root@127.0.0.1:${host.port}` });
+  await console.clusters.connect("Typed");
+  const asked = console.clusters.prompt(/host key not known/);
   await expect(asked.getByText(host.fingerprint(), { exact: true })).toBeVisible();
   expect(host.log()).not.toContain("Accepted publickey");
   await asked.getByRole("button", { name: "Accept and remember" }).click();
-  await live(page);
+  await console.waitUntilAllLive();
   expect(host.log()).toContain("Accepted publickey for root");
   expect(operator.knownHosts()).toContain(host.hostKey.publicKey);
 });
@@ -70,25 +70,25 @@ test("with an agent, by an alias of ssh config", async ({ page }) => {
   const agent = startAgent(lab, [key]);
   await using operator = new Operator(lab, [host.config("IdentityFile /nonexistent")], { agent });
   operator.know(host.sshd.knownHosts());
-  await operator.open(page);
-  await addCluster(page, { name: "Agent", aliases: ["alpha"] });
-  await connect(page, "Agent");
-  await live(page);
+  const console = await operator.open(page);
+  await console.clusters.add("Agent", { aliases: ["alpha"] });
+  await console.clusters.connect("Agent");
+  await console.waitUntilAllLive();
 });
 
 test("with an encrypted key: asked for the passphrase, again after a wrong one", async ({ page }) => {
   await using operator = new Operator(lab, [host.config(`IdentityFile ${locked.path}`, "IdentitiesOnly yes")]);
   operator.know(host.sshd.knownHosts());
-  await operator.open(page);
-  await addCluster(page, { name: "Locked", aliases: ["alpha"] });
-  await connect(page, "Locked");
-  const asked = question(page, "alpha: log in");
+  const console = await operator.open(page);
+  await console.clusters.add("Locked", { aliases: ["alpha"] });
+  await console.clusters.connect("Locked");
+  const asked = console.clusters.prompt("alpha: log in");
   await asked.getByLabel(`Passphrase of ${locked.path}`).fill("wrong");
   await asked.getByRole("button", { name: "Log in" }).click();
   await expect(asked.getByText("That was not accepted.")).toBeVisible();
   await asked.getByLabel(`Passphrase of ${locked.path}`).fill(passphrase);
   await asked.getByRole("button", { name: "Log in" }).click();
-  await live(page);
+  await console.waitUntilAllLive();
   expectNowhere(operator, passphrase);
 });
 
@@ -101,14 +101,15 @@ for (const [way, method] of [
       userHost.config(`PreferredAuthentications ${method}`).replace("User root", `User ${user}`),
     ]);
     operator.know(userHost.sshd.knownHosts());
-    await operator.open(page);
-    await addCluster(page, { name: "Secret", aliases: ["gamma"] });
-    await connect(page, "Secret");
-    const asked = question(page, "gamma: log in");
+    const console = await operator.open(page);
+    await console.clusters.add("Secret", { aliases: ["gamma"] });
+    await console.clusters.connect("Secret");
+    const asked = console.clusters.prompt("gamma: log in");
     await asked.getByRole("textbox").fill(password);
     await asked.getByRole("button", { name: "Log in" }).click();
-    await live(page);
-    const panel = await selectHost(page, "gamma");
+    await console.waitUntilAllLive();
+    await console.selectHost("gamma");
+    const panel = console.inspector.root;
     await expect(panel.getByText("no: needs root or the sudo rule")).toBeVisible();
     expectNowhere(operator, password);
   });
@@ -128,15 +129,15 @@ test("through two jump hosts, each asked for its own key", async ({ page }) => {
     host.config(...own, "ProxyJump outer,inner"),
   ]);
   operator.know(outer.knownHosts(), host.sshd.knownHosts());
-  await operator.open(page);
-  await addCluster(page, { name: "Far", aliases: ["alpha"] });
-  await connect(page, "Far");
+  const console = await operator.open(page);
+  await console.clusters.add("Far", { aliases: ["alpha"] });
+  await console.clusters.connect("Far");
   const innerKey = inner.hostKeys[0];
   if (innerKey === undefined) throw new Error("sshd has a host key");
-  const asked = question(page, "inner: host key not known");
+  const asked = console.clusters.prompt("inner: host key not known");
   await expect(asked.getByText(fingerprintOf(innerKey), { exact: true })).toBeVisible();
   await asked.getByRole("button", { name: "Accept once" }).click();
-  await live(page);
+  await console.waitUntilAllLive();
   for (const sshd of bastions) expect(sshd.log()).toContain("Accepted publickey for root");
   expect(operator.knownHosts()).not.toContain(innerKey.publicKey);
 });
@@ -146,9 +147,9 @@ test("a changed host key: a screen whose default is Cancel, and nothing is sent"
   await using operator = new Operator(lab, [host.config(`IdentityFile ${key.path}`)]);
   operator.know(`[127.0.0.1]:${host.port} ${other.publicKey}\n`);
   const before = host.log();
-  await operator.open(page);
-  await addCluster(page, { name: "Changed", aliases: ["alpha"] });
-  await connect(page, "Changed");
+  const console = await operator.open(page);
+  await console.clusters.add("Changed", { aliases: ["alpha"] });
+  await console.clusters.connect("Changed");
   const screen = page.getByRole("alertdialog", { name: "alpha: the host key has changed" });
   await expect(screen.getByText(host.fingerprint())).toBeVisible();
   await expect(screen.getByText(fingerprintOf(other))).toBeVisible();
@@ -156,7 +157,8 @@ test("a changed host key: a screen whose default is Cancel, and nothing is sent"
   await expect(screen.getByRole("button")).toHaveCount(1);
   await page.keyboard.press("Enter");
   await expect(screen).toBeHidden();
-  const panel = await selectHost(page, "alpha");
+  await console.selectHost("alpha");
+  const panel = console.inspector.root;
   await expect(panel.getByText("The host's key has changed: the connection was refused.")).toBeVisible();
   expect(host.log().slice(before.length)).not.toMatch(/Accepted|Failed|invalid user/);
   expect(operator.knownHosts()).toContain(other.publicKey);
@@ -165,10 +167,12 @@ test("a changed host key: a screen whose default is Cancel, and nothing is sent"
 test("a revoked host key is refused without a question", async ({ page }) => {
   await using operator = new Operator(lab, [host.config(`IdentityFile ${key.path}`)]);
   operator.know(host.sshd.knownHosts(), `@revoked * ${host.hostKey.publicKey}\n`);
-  await operator.open(page);
-  await addCluster(page, { name: "Revoked", aliases: ["alpha"] });
-  await connect(page, "Revoked");
-  await selectHost(page, "alpha");
-  await expect(inspector(page).getByText("The host's key is revoked: the connection was refused.")).toBeVisible();
+  const console = await operator.open(page);
+  await console.clusters.add("Revoked", { aliases: ["alpha"] });
+  await console.clusters.connect("Revoked");
+  await console.selectHost("alpha");
+  await expect(
+    console.inspector.root.getByText("The host's key is revoked: the connection was refused."),
+  ).toBeVisible();
   await expect(page.getByRole("dialog")).toHaveCount(0);
 });

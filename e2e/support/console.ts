@@ -37,6 +37,10 @@ export async function startConsole(options: ConsoleOptions = {}): Promise<Runnin
     env: { ...process.env, ...options.environment },
     stdio: ["ignore", "pipe", "pipe"],
   });
+  // A test that ends without disposing leaves nothing behind.
+  const orphaned = () => child.kill("SIGKILL");
+  process.once("exit", orphaned);
+  child.once("exit", () => process.off("exit", orphaned));
   let output = "";
   const links: string[] = [];
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
