@@ -72,6 +72,8 @@ export class ConsolePage {
 
   /** Goes to the first that has this name, by keyboard alone. */
   async findByKey(words: string): Promise<void> {
+    // Not every view has it, and one that is on its way out would swallow the key.
+    await this.find.waitFor();
     await this.page.keyboard.press("/");
     await expect(this.find).toBeFocused();
     await this.page.keyboard.type(words);
