@@ -2,8 +2,9 @@
  * Passwords and passphrases the operator asked to keep. With the system's keyring they are kept sealed in a file
  * of their own; without one they stay in memory until the console ends. They are never in the local store.
  */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { makeDirectory } from "../store/directory.ts";
 
 export interface SecretStore {
   readonly kind: "system" | "memory";
@@ -47,7 +48,7 @@ export function memorySecrets(): SecretStore {
 function sealedSecrets(seal: SecretSeal, file: string): SecretStore {
   const sealed = readSealed(file);
   const save = (): void => {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    makeDirectory(dirname(file));
     writeFileSync(`${file}.part`, JSON.stringify(Object.fromEntries(sealed)), { mode: 0o600, flush: true });
     renameSync(`${file}.part`, file);
   };

@@ -112,6 +112,12 @@ describe("when the file cannot be used", () => {
     store.close();
   });
 
+  test.skipIf(process.platform !== "linux")("so does one whose file system makes no folders", () => {
+    const store = open("/proc/tessera/console");
+    expect(store.trouble?.remedy).toContain("/proc/tessera/console");
+    store.close();
+  });
+
   test("a full disk fails the write aloud and leaves what was there", () => {
     const store = open();
     store.putCluster({ id: "1", draft });

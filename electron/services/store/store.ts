@@ -3,13 +3,14 @@
  * the last known state opens with no connection. It holds no secret. When the file cannot be used the console works
  * on in memory, and says so: the operator loses comfort, never the console.
  */
-import { mkdirSync, renameSync } from "node:fs";
+import { renameSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import { type ClusterDraft, clusterDraftSchema, type Settings, settingsSchema } from "../../../shared/api/contract.ts";
 import { AppError, type AppErrorData } from "../../../shared/errors.ts";
 import { type HostInventory, inventorySchema } from "../../../shared/protocol/inventory.ts";
+import { makeDirectory } from "./directory.ts";
 import { migrations } from "./migrations.ts";
 
 export interface StoredCluster {
@@ -49,7 +50,7 @@ export function openStore(
   let trouble: AppErrorData | null = null;
   let database: DatabaseSync;
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    makeDirectory(directory);
     database = openFile(file);
     if (limits.maxPages !== undefined) database.exec(`PRAGMA max_page_count = ${limits.maxPages}`);
   } catch (error) {
