@@ -96,7 +96,7 @@ test("the same by keyboard alone", async ({ console, demo }) => {
   await expect(inspector.palette.getByRole("button").and(console.page.locator(":focus"))).toBeVisible();
   for (let step = 0; step < 24; step++) {
     if ((await console.page.locator(":focus").textContent()) === "3g.40gb") break;
-    await keyboard.press("Tab");
+    await keyboard.press("ArrowRight");
   }
   await expect(inspector.profile("3g.40gb")).toBeFocused();
   await keyboard.press("Enter");

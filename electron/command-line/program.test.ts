@@ -41,6 +41,22 @@ test("a cluster that was added is listed, and its inventory read", async () => {
   expect(json).toMatchObject({ name: "lab", hosts: [{ id: "a", inventory: { gpus: [{}, {}] } }, { id: "b" }] });
 });
 
+test("hosts are added as lists; what is no host is refused, and nothing is added", async () => {
+  expect((await run("add", "racks", "gpu[01-03]")).out).toBe("Added racks with 3 hosts.\n");
+  expect((await run("add", "one", "root@a:2222", "--json")).status).toBe(0);
+  for (const [name, host, words] of [
+    ["p", "a:99999", "1 to 65535"],
+    ["p", "[fe80::1]:0", "1 to 65535"],
+    ["p", "gpu[1-", "list of hosts"],
+    [" ", "a", "needs a name"],
+  ] as const) {
+    const { status, error } = await run("add", name, host);
+    expect([status, error]).toEqual([1, expect.stringContaining(words)]);
+  }
+  expect((await run("add", "six", "[fe80::1]:22", "fe80::2")).out).toBe("Added six with 2 hosts.\n");
+  expect((await run("clusters")).out).not.toMatch(/^p /m);
+});
+
 test("a dead host is said on standard error with status 1; the others are shown", async () => {
   await run("add", "lab", "a", "nowhere");
   const { status, out, error } = await run("inventory", "--cluster", "lab");

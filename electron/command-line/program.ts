@@ -5,8 +5,8 @@ import type { ClusterSnapshot, HostView } from "../../shared/api/snapshot.ts";
 import { AppError, toErrorData } from "../../shared/errors.ts";
 import { commandsOf, describeStep, layoutOf, layoutVersion } from "../../shared/mig/index.ts";
 import type { Cluster } from "../services/clusters/cluster.ts";
+import { expandHostList } from "../services/clusters/destination.ts";
 import { type Services, type ServicesOptions, startServices } from "../services/main.ts";
-import { startHelp } from "../start-options.ts";
 import { version } from "../version.ts";
 import { errorText, runWeb } from "../web/console.ts";
 import { isSettled, summaryOf, table } from "../web/summary.ts";
@@ -75,7 +75,7 @@ export async function runCommandLine(
     .exitOverride()
     .configureOutput({ writeOut: terminal.out, writeErr: terminal.error });
 
-  program.command("web").description(`opens the console in a browser\n${startHelp}`).helpOption(false);
+  program.command("web").description("opens the console in a browser; web --help says its options").helpOption(false);
 
   common(program.command("clusters").description("the clusters that this user has")).action((options: Common) =>
     withServices(options, async ({ clusters }) => {
@@ -89,13 +89,25 @@ export async function runCommandLine(
     }),
   );
 
-  common(program.command("add").description("adds a cluster: aliases of ssh config, or [user@]host[:port]"))
+  common(
+    program
+      .command("add")
+      .description("adds a cluster: aliases of ssh config, [user@]host[:port], or lists as gpu[01-24]"),
+  )
     .argument("<name>")
     .argument("<hosts...>")
     .action((name: string, hosts: string[], options: Common) =>
       withServices(options, async ({ clusters }) => {
-        const info = clusters.add({ name, hosts, racks: { kind: "none" } });
-        say(options.json === true ? JSON.stringify(info, null, 2) : `Added ${info.name} with ${info.hostCount} hosts.`);
+        if (name.trim() === "") {
+          throw new AppError({
+            code: "bad-request",
+            message: "A cluster needs a name.",
+            remedy: "Name it first, then its hosts.",
+          });
+        }
+        const info = clusters.add({ name, hosts: hosts.flatMap(expandHostList), racks: { kind: "none" } });
+        const count = info.hostCount === 1 ? "1 host" : `${info.hostCount} hosts`;
+        say(options.json === true ? JSON.stringify(info, null, 2) : `Added ${info.name} with ${count}.`);
       }),
     );
 

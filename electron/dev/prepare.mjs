@@ -75,7 +75,7 @@ export function say(line) {
   process.stderr.write(`${line}\n`);
 }
 
-export function fail(line) {
+export function fail(line, status = 1) {
   say(line);
-  process.exit(1);
+  process.exit(status);
 }

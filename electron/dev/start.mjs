@@ -58,10 +58,10 @@ function readOptions(words) {
   for (let index = 0; index < words.length; index += 1) {
     const word = words[index];
     if (withValue.has(word)) {
-      if (words[index + 1] === undefined) fail(`${word} needs a value.\n\n${help}`);
+      if (words[index + 1] === undefined) fail(`${word} needs a value.\n\n${help}`, 2);
       index += 1;
     } else if (!alone.has(word)) {
-      fail(`Unknown option ${word}.\n\n${help}`);
+      fail(`Unknown option ${word}.\n\n${help}`, 2);
     }
   }
   return { web: words.includes("--web") || words.includes("--port") };

@@ -114,8 +114,9 @@ export async function runWeb(argv: readonly string[]): Promise<number> {
       say: (text) => process.stdout.write(`${text}\n`),
     });
   } catch (error) {
-    process.stderr.write(`${errorText(toErrorData(error))}\n`);
-    return 1;
+    const data = toErrorData(error);
+    process.stderr.write(`${errorText(data)}\n`);
+    return data.code === "bad-request" ? 2 : 1;
   }
   await stopped;
   // A second Ctrl-C ends at once whatever still hangs.

@@ -19,6 +19,8 @@ const held: readonly Line[] = [
   { keys: ["enter"], title: "keys.drop" },
   { keys: ["escape"], title: "keys.putBack" },
 ];
+/** Registered only while there is a plan. */
+const onPlan: readonly Line[] = [{ keys: ["ctrl+enter"], title: "keys.apply" }];
 const onInstance: readonly Line[] = [
   { keys: ["enter"], title: "keys.menu" },
   { keys: ["delete"], title: "keys.delete" },
@@ -73,8 +75,9 @@ export function HelpSheet() {
     [],
   );
   const lines = open ? linesOf(registeredKeys()) : [];
-  const changes = lines.filter(({ title }) => title.startsWith("keys.") && title !== "keys.help");
-  const others = lines.filter((line) => !changes.includes(line));
+  const registered = lines.filter(({ title }) => title.startsWith("keys.") && title !== "keys.help");
+  const changes = [...registered, ...onPlan.filter(({ title }) => registered.every((line) => line.title !== title))];
+  const others = lines.filter((line) => !registered.includes(line));
   return (
     <ModalOverlay className={styles.overlay ?? ""} isOpen={open} isDismissable onOpenChange={setOpen}>
       <Modal className={styles.modal ?? ""}>

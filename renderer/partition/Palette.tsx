@@ -1,6 +1,6 @@
 /** The profiles that this GPU knows. Drag one onto a placement, or press it and choose a place with the arrows. */
 import { draggable } from "@atlaskit/pragmatic-drag-and-drop/element/adapter";
-import { useEffect, useRef, useState } from "react";
+import { type KeyboardEvent, useEffect, useRef, useState } from "react";
 import type { GpuInstanceProfile } from "../../shared/mig/types.ts";
 import { Key } from "../design/controls.tsx";
 import { type Format, useFormat } from "../i18n/format.ts";
@@ -90,6 +90,17 @@ function Chip({
   );
 }
 
+/** Before anything is picked up, left and right go from profile to profile; afterwards they aim. */
+function walkChips(event: KeyboardEvent<HTMLDivElement>): void {
+  const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+  if (step === 0 || useDraft.getState().drag !== null) return;
+  const chips = [...event.currentTarget.querySelectorAll("button")];
+  const at = event.target instanceof HTMLButtonElement ? chips.indexOf(event.target) : -1;
+  chips[(at + step + chips.length) % chips.length]?.focus();
+  event.preventDefault();
+  event.stopPropagation();
+}
+
 export function Palette({ facts }: { readonly facts: GpuFacts }) {
   const t = useText();
   const format = useFormat();
@@ -123,7 +134,8 @@ export function Palette({ facts }: { readonly facts: GpuFacts }) {
       <h3 id="palette-title">
         {t("palette.title")} <Key>M</Key>
       </h3>
-      <div className={styles.chips}>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the arrows go from button to button in it */}
+      <div className={styles.chips} onKeyDown={walkChips}>
         {offers.map((offer) => (
           <Chip key={offer.profile.id} facts={facts} offer={offer} onAttend={attend} />
         ))}

@@ -20,6 +20,10 @@ export function destinationFault(destination: string): string | null {
   // It would be kept in the local store, which holds no secret; ssh takes no password this way either.
   if (/^[^@]*:[^@]*@/.test(destination)) return "holds a password";
   if (hostNameOf(destination) === "") return "has no host name";
+  const port = /(?:^[^:]*|\]):(\d+)$/.exec(destination)?.[1];
+  if (port !== undefined && (Number(port) < 1 || Number(port) > 65_535)) return "has a port that is none (1 to 65535)";
+  if (/[[\]]/.test(destination.replace(/\[[\da-fA-F:.%\w]*:[^\]]*\]/, "")))
+    return "holds a list of hosts that cannot be read";
   return null;
 }
 

@@ -58,7 +58,10 @@ function healthOf(gpu: Gpu): string {
     gpu.memoryRepair === "pending" || gpu.memoryRepair === "failed" ? `memory repair ${gpu.memoryRepair}` : null,
     gpu.xids.length === 0 ? null : `Xid ${[...new Set(gpu.xids.map(({ code }) => code))].join(",")}`,
   ].filter((trouble) => trouble !== null);
-  return troubles.length === 0 ? "ok" : troubles.join("; ");
+  if (troubles.length > 0) return troubles.join("; ");
+  // Output that speaks of no health at all, as a list of names, calls no card healthy.
+  const read = [gpu.ecc.volatileUncorrected, gpu.memoryRepair, gpu.temperatureCelsius, gpu.memory.usedMiB];
+  return read.every((value) => value === null) ? "?" : "ok";
 }
 
 function divisionOf(gpu: Gpu, inventory: HostInventory): readonly string[] {

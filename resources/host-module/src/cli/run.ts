@@ -48,6 +48,10 @@ async function dispatch(
   terminal: Terminal,
   program: Program,
 ): Promise<number> {
+  if (args.includes("--help") || args.includes("-h")) {
+    terminal.out(usage);
+    return 0;
+  }
   switch (command) {
     case "--version":
     case "version":
