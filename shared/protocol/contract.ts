@@ -161,7 +161,7 @@ export interface DoctorFinding {
  * `watch` says at least this often that it is alive, with an empty list of changes where nothing changed:
  * what is silent for longer is shown as stale. 64 hosts stay below 1 KB/s with it.
  */
-export const watchHeartbeatMs = 20_000;
+export const watchHeartbeatMs = 30_000;
 
 /**
  * What `watch` pushes: only what changed since the push before, addressed into HostInventory. The first push

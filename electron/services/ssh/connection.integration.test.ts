@@ -147,7 +147,7 @@ describe.skipIf(missing !== null)("a connection to a real sshd", () => {
     const began = performance.now();
     const error = await promise;
     expect([error?.code, error?.message]).toEqual(["ssh-closed", "alpha stopped answering."]);
-    // Three intervals of one second; with the default of 15 s that is 45 s.
+    // Three intervals of one second; with the default of two intervals of 22 s that is 44 s.
     expect(performance.now() - began).toBeLessThan(20_000);
     sshd.kill("SIGCONT");
   });

@@ -22,7 +22,7 @@ export function readNow(system: System, signal: AbortSignal): Promise<HostInvent
 
 /**
  * Pushes what changed until the signal is raised: the whole first, as revision 0, then differences. While nothing differs an
- * empty push every 20 s says when the host was last read, so that a silent link is known from a quiet host.
+ * empty push every 30 s says when the host was last read, so that a silent link is known from a quiet host.
  * Throws the AppError of the first reading.
  */
 export async function watchHost(
