@@ -163,7 +163,7 @@ describe("starting and stopping", () => {
     expect(exit).toEqual([0, null]);
   });
 
-  test("wrong options and unknown clusters end with a sentence and status 1", async () => {
+  test("wrong options end with a sentence and status 2, unknown clusters with status 1", async () => {
     const run = (words: readonly string[]): Promise<[number | null, string]> =>
       new Promise((resolve) => {
         const program = spawn(process.execPath, [
@@ -178,7 +178,7 @@ describe("starting and stopping", () => {
         });
         program.once("exit", (code) => resolve([code, printed]));
       });
-    expect(await run(["--port", "70000"])).toEqual([1, expect.stringContaining("'70000' is not a port number.")]);
+    expect(await run(["--port", "70000"])).toEqual([2, expect.stringContaining("'70000' is not a port number.")]);
     expect(await run(["--no-demo", "--cluster", "x"])).toEqual([
       1,
       expect.stringContaining("There is no cluster 'x'."),
