@@ -1,5 +1,5 @@
 /** Every view in every theme: what it says, that axe finds nothing serious, and a picture of it in e2e/screenshots. */
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "playwright/test";
@@ -78,17 +78,38 @@ test("the table sorts, and exports what it shows as CSV", async ({ console }) =>
     table.getByRole("button", { name: /Export CSV/ }).click(),
   ]);
   expect(download.suggestedFilename()).toMatch(/\.csv$/);
+  const [header, ...lines] = readFileSync(await download.path(), "utf8")
+    .trim()
+    .split(/\r?\n/);
+  expect(header).toMatch(/^\ufeff?Host,Rack,State,GPU,/);
+  await expect(table.getByText(`${lines.length} rows`)).toBeVisible();
   const host = table.getByRole("columnheader", { name: "Host" });
-  await host.getByRole("button").click();
-  await expect(host).toHaveAttribute("aria-sort", /ascending|descending/);
+  const first = table.getByRole("row").nth(1);
+  for (const [order, name] of [
+    ["ascending", "gpu-01"],
+    ["descending", "gpu-24"],
+  ] as const) {
+    await host.getByRole("button").click();
+    await expect(host).toHaveAttribute("aria-sort", order);
+    await expect(first).toContainText(name);
+  }
 });
 
 test("every colouring of the board, with a legend that says what it shows", async ({ console }) => {
-  for (const mode of ["Profile", "Use", "Memory", "Temp.", "Health", "Tenant"] as const) {
+  const legend = console.page.locator(".board-legend");
+  for (const [mode, words] of [
+    ["Profile", /1g.*2g.*3g.*4g/],
+    ["Use", /0 %.*80 %/],
+    ["Memory", /0 %.*80 %/],
+    ["Temp.", /45 °C.*75 °C/],
+    ["Health", /healthy.*needs a look/],
+    ["Tenant", /bio.*nlp.*vision/],
+  ] as const) {
     await console.colourBy(mode);
+    await expect(legend).toHaveText(words);
+    await expect(legend).toContainText("nobody holds it");
     await picture(console.page, `board-by-${mode.toLowerCase().replace(".", "")}`);
   }
-  await expect(console.page.getByText("nobody holds it")).toBeVisible();
 });
 
 test("find goes to a host by name, and to what a tenant holds", async ({ console }) => {

@@ -128,8 +128,12 @@ export const useDraft = create<DraftState>((set, get) => {
   const changeMany = (
     gpuUuids: readonly string[],
     edit: (facts: GpuFacts, layout: Layout) => Edit,
-    draft = get().history.present,
+    whole = false,
   ): ManyOutcome => {
+    const { present } = get().history;
+    // What says the whole layout of a GPU begins at what stands there now, whatever a stale draft was made for.
+    const begunAt = (some: Iterable<string>): Draft => (whole ? withoutStale(present, some, factsFor) : present);
+    const draft = begunAt(gpuUuids);
     const layouts = new Map<string, Layout>();
     const refused: Refused[] = [];
     for (const gpuUuid of gpuUuids) {
@@ -139,12 +143,11 @@ export const useDraft = create<DraftState>((set, get) => {
       if (result.ok) layouts.set(gpuUuid, result.layout);
       else refused.push({ gpuUuid, refusal: result.refusal });
     }
-    change(layouts, draft);
+    // Where it was refused, the stale wish stays.
+    change(layouts, begunAt(layouts.keys()));
     announce(t("draft.changedMany", { count: layouts.size }));
     return { changed: layouts.size, refused };
   };
-  /** What says the whole layout of a GPU begins at what stands there now, whatever a stale draft was made for. */
-  const freshFor = (gpuUuids: readonly string[]): Draft => withoutStale(get().history.present, gpuUuids, factsFor);
   const targetsOf = (gpuUuid: string): readonly DropTarget[] => {
     const { drag, history } = get();
     if (drag === null) return [];
@@ -213,17 +216,16 @@ export const useDraft = create<DraftState>((set, get) => {
           facts.heldWhole
             ? { ok: false, refusal: refuse({ rule: "mig-mode-in-use", instances: 0 }) }
             : applyPreset(facts.geometry, layout, preset),
-        freshFor(gpuUuids),
+        true,
       ),
     copyTo: (fromGpuUuid, toGpuUuids) => {
       const from = factsFor(fromGpuUuid);
       if (from === null) return { changed: 0, refused: [] };
       const layout = wantedIn(get().history.present, from);
-      const others = toGpuUuids.filter((gpuUuid) => gpuUuid !== fromGpuUuid);
       return changeMany(
-        others,
+        toGpuUuids.filter((gpuUuid) => gpuUuid !== fromGpuUuid),
         (facts, there) => copyOnto({ geometry: from.geometry, layout }, { geometry: facts.geometry, layout: there }),
-        freshFor(others),
+        true,
       );
     },
     discard: (gpuUuids) => {

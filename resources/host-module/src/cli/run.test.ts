@@ -29,6 +29,15 @@ describe("exit status", () => {
     expect(await run("--version")).toEqual({ status: 0, out: version, error: "" });
   });
 
+  test.each([[["--help"]], [["mig", "plan", "--help"]], [["serve", "-h"]], [["uninstall", "--all", "--help"]]])(
+    "0 for %j, which does nothing but help",
+    async (args) => {
+      const { status, out, error } = await run(...args);
+      expect({ status, error }).toEqual({ status: 0, error: "" });
+      expect(out).toContain("tessera-host mig");
+    },
+  );
+
   test.each([
     [["mig", "plan"], "Say one of"],
     [["mig", "apply", "--gpu", "0"], "Say one of"],
