@@ -4,9 +4,13 @@
  *
  * The first snapshot is what the console's board waits for: connect, start tessera-host, the first push of `watch`.
  * A refresh asks all hosts for their state over the open channels, and each runs its driver's `-q -x` again.
+ *
+ * Beside them stands what each cannot be cheaper than on this machine: the same connections that start a Node which
+ * does nothing, and the same channels on which a shell runs the driver and nobody reads a word of it.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
+import type { Duplex } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { HostSession } from "../../electron/services/deploy/connect-host.ts";
 import type { WatchEvent } from "../../shared/protocol/contract.ts";
@@ -17,9 +21,10 @@ import type { Metric } from "./metric.ts";
 
 const hostCount = 64;
 const rounds = 2;
+const reportEnd = "end-of-report";
 const settleMs = 8_000;
 /** On a busy machine fewer rounds are measured, at least one. */
-const longestMs = 90_000;
+const longestMs = 120_000;
 
 interface Cost {
   readonly wallMs: number;
@@ -42,17 +47,22 @@ export async function run(): Promise<readonly Metric[]> {
   const refreshes: Cost[] = [];
   const parallelSshCosts: Cost[] = [];
   const clushCosts: Cost[] = [];
+  const bareStarts: Cost[] = [];
+  const bareReports: Cost[] = [];
   const began = performance.now();
   for (let round = -1; round < rounds; round++) {
     if (round > 0 && performance.now() - began > longestMs) break;
     const ours = await oursOnce(fleet);
     const pssh = theirs(parallelSsh);
     const cl = theirs(clush);
+    const bare = await bareOnce(fleet);
     if (round < 0) continue;
     snapshots.push(ours.snapshot);
     refreshes.push(ours.refresh);
     parallelSshCosts.push(pssh);
     clushCosts.push(cl);
+    bareStarts.push(bare.start);
+    bareReports.push(bare.report);
   }
   const wall = (costs: readonly Cost[]) => median(costs.map((cost) => cost.wallMs));
   const cpu = (costs: readonly Cost[]) => median(costs.map((cost) => cost.cpuMs));
@@ -68,6 +78,12 @@ export async function run(): Promise<readonly Metric[]> {
     ratio("first snapshot", toClush, "clush", 0.5),
     plain("refresh of 64 hosts", wall(refreshes)),
     ratio("refresh", refreshTo, "parallel-ssh", 0.05),
+    plain("`node -e 0` on 64 hosts over the same connections", wall(bareStarts)),
+    comparison("`node -e 0`", wall(bareStarts) / wall(parallelSshCosts), "parallel-ssh"),
+    comparison("first snapshot", wall(snapshots) / wall(bareStarts), "`node -e 0`"),
+    plain("the report of 64 hosts by a shell over open channels, unread", wall(bareReports)),
+    comparison("by a shell, unread", wall(bareReports) / wall(parallelSshCosts), "parallel-ssh"),
+    comparison("refresh", wall(refreshes) / wall(bareReports), "by a shell, unread"),
     plain("CPU of parallel-ssh and its clients", cpu(parallelSshCosts)),
     plain("CPU of clush and its clients", cpu(clushCosts)),
     plain("CPU of the console, first snapshot", cpu(snapshots)),
@@ -87,7 +103,8 @@ async function oursOnce(fleet: Fleet): Promise<{ readonly snapshot: Cost; readon
       }),
     );
   });
-  // Links, managers and the kernel log follow the first push.
+  // What the first push leaves out is asked for as the console does it: once all hosts are on the screen.
+  await Promise.all(sessions.map((session) => session.request("watch.complete", {})));
   await sleep(settleMs);
   const refresh = await costOf(async () => {
     await Promise.all(sessions.map(async (session) => check(await session.request("inventory", {}))));
@@ -95,6 +112,46 @@ async function oursOnce(fleet: Fleet): Promise<{ readonly snapshot: Cost; readon
   for (const session of sessions) session.close();
   transport.close();
   return { snapshot, refresh };
+}
+
+/** The least that a start and a refresh can cost here, over the console's own transport. */
+async function bareOnce(fleet: Fleet): Promise<{ readonly start: Cost; readonly report: Cost }> {
+  const started = fleet.connections();
+  const start = await costOf(async () => {
+    await Promise.all(
+      fleet.addresses.map(async (address) => {
+        const connection = await started.transport.connect(fleet.target(address));
+        const { stream, ended } = await connection.open([process.execPath, "-e", "0"]);
+        stream.resume();
+        if ((await ended) !== 0) throw new Error("`node -e 0` failed");
+      }),
+    );
+  });
+  started.transport.close();
+  const { transport } = fleet.connections();
+  const shells = await Promise.all(
+    fleet.addresses.map(async (address) => {
+      const connection = await transport.connect(fleet.target(address));
+      return connection.open(["sh", "-c", `while read line; do nvidia-smi -q -x; echo ${reportEnd}; done`]);
+    }),
+  );
+  await sleep(settleMs);
+  const report = await costOf(async () => {
+    await Promise.all(shells.map(({ stream }) => untilReportEnd(stream)));
+  });
+  transport.close();
+  return { start, report };
+}
+
+function untilReportEnd(stream: Duplex): Promise<void> {
+  return new Promise((resolve) => {
+    let tail = "";
+    stream.on("data", (chunk: Buffer) => {
+      tail = (tail + chunk.toString("latin1")).slice(-reportEnd.length - 1);
+      if (tail.trimEnd().endsWith(reportEnd)) resolve();
+    });
+    stream.write("again\n");
+  });
 }
 
 function firstPush(session: HostSession): Promise<void> {
@@ -105,7 +162,7 @@ function firstPush(session: HostSession): Promise<void> {
       else reject(new Error("the first push does not show 8 GPUs"));
     };
     // It ends with the connection, at the end of the round.
-    session.task("watch", { intervalMs: 600_000 }, seen).catch(reject);
+    session.task("watch", { intervalMs: 600_000, untilComplete: true }, seen).catch(reject);
   });
 }
 
@@ -147,6 +204,10 @@ function installTools(): void {
 
 function ratio(what: string, value: number, to: string, target: number): Metric {
   return { metric: what, value, unit: `x ${to}`, target: `at most ${target} x`, ok: value <= target };
+}
+
+function comparison(what: string, value: number, to: string): Metric {
+  return { metric: what, value, unit: `x ${to}`, target: "", ok: true };
 }
 
 function median(values: readonly number[]): number {

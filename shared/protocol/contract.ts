@@ -74,7 +74,11 @@ export type UndoRequest = z.infer<typeof undoRequestSchema>;
 
 export const restoreRequestSchema = z.object({ dryRun: z.optional(z.boolean()) });
 
-export const watchRequestSchema = z.object({ intervalMs: z.int().check(z.minimum(500), z.maximum(600_000)) });
+export const watchRequestSchema = z.object({
+  intervalMs: z.int().check(z.minimum(500), z.maximum(600_000)),
+  /** The caller opens many hosts and sends `watch.complete` once it has seen the GPUs of all of them. */
+  untilComplete: z.optional(z.boolean()),
+});
 
 export const helloRequestSchema = z.object({ protocolVersion: z.int(), client: z.string().check(z.maxLength(200)) });
 
@@ -200,6 +204,8 @@ export const hostContract = {
   inventory: request<HostInventory>()(nothing),
   /** Answers with the whole, then pushes `watch` events until cancelled or the channel closes. */
   watch: task<WatchEvent, null>()(watchRequestSchema),
+  /** Reads at once what the first push of a watch `untilComplete` left out: links, managers, Xid events. */
+  "watch.complete": request<null>()(nothing),
   "mig.plan": request<HostPlan>()(planRequestSchema),
   "mig.apply": task<StepProgress, ApplyResult>()(applyRequestSchema),
   "mig.undo": task<StepProgress, ApplyResult>()(undoRequestSchema),

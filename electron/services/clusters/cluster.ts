@@ -9,6 +9,7 @@ import type { HostConnector } from "./connector.ts";
 import { hostNameOf } from "./destination.ts";
 import { refreshSecondsOf } from "./draft.ts";
 import { HostManager } from "./host-manager.ts";
+import { Opening } from "./opening.ts";
 import { rackOf } from "./racks.ts";
 
 /** Last inventories are for the next start: losing half a minute of them is no loss. */
@@ -30,6 +31,7 @@ export class Cluster {
   readonly publisher: SnapshotPublisher;
   readonly #options: ClusterOptions;
   readonly #interner = new Interner();
+  readonly #opening = new Opening();
   readonly #unkept = new Set<string>();
   #draft: ClusterDraft;
   /** Made when somebody first looks: the last inventories of a large cluster take a second to unpack. */
@@ -149,6 +151,7 @@ export class Cluster {
           refreshMs,
           connector: this.#options.connector,
           trouble: this.#options.trouble,
+          opening: this.#opening,
           share: (inventory) => this.#interner.inventory(inventory),
           changed: () => this.publisher.hostChanged(hostId),
           inventoryChanged: () => this.#keepSoon(hostId),

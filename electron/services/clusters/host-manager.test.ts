@@ -4,6 +4,7 @@ import { FakeHost, fakeConnector } from "../testing/fake-hosts.ts";
 import { wish } from "../testing/fake-inventory.ts";
 import { TroubleLog } from "../troubleshooting/events.ts";
 import { HostManager, silenceLimitMs } from "./host-manager.ts";
+import { Opening } from "./opening.ts";
 import { retryDelayMs } from "./retry.ts";
 
 const refreshMs = 5_000;
@@ -17,6 +18,7 @@ function manage(host: FakeHost) {
     refreshMs,
     connector: fakeConnector([host]),
     trouble: new TroubleLog(),
+    opening: new Opening(),
     share: (inventory) => inventory,
     changed: () => {
       const { state } = manager.view();
@@ -50,6 +52,7 @@ test("nothing is connected until asked; then every state is passed in order", as
   await settle();
   expect(kinds()).toEqual(["connecting:resolving", "connecting:handshake", "connecting:starting", "loading", "live"]);
   expect(manager.view()).toMatchObject({ inventory: host.inventory, canChange: true, openOperationId: null });
+  expect(host.requests).toContain("watch.complete");
   await manager.disconnect();
   expect(kinds().at(-1)).toBe("not-connected");
   expect(manager.view().inventory).toEqual(host.inventory);

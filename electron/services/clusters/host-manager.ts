@@ -9,6 +9,7 @@ import type { HostInventory } from "../../../shared/protocol/inventory.ts";
 import type { TroubleLog } from "../troubleshooting/events.ts";
 import type { ConnectTarget, HostConnector, HostLink } from "./connector.ts";
 import { InventoryFollower, touchesLayout } from "./inventory-follower.ts";
+import type { Opening } from "./opening.ts";
 import { pause, refuses, retryDelayMs } from "./retry.ts";
 
 export interface HostManagerOptions {
@@ -18,6 +19,8 @@ export interface HostManagerOptions {
   readonly refreshMs: number;
   readonly connector: HostConnector;
   readonly trouble: TroubleLog;
+  /** Shared by the hosts of a cluster. */
+  readonly opening: Opening;
   readonly share: (inventory: HostInventory) => HostInventory;
   readonly changed: () => void;
   /** The inventory was read or confirmed; for whoever keeps it. */
@@ -157,6 +160,7 @@ export class HostManager {
       } finally {
         this.#link?.close();
         this.#link = null;
+        this.#options.opening.left(this.id);
         this.#stopStatusTimer();
       }
     }
@@ -164,8 +168,9 @@ export class HostManager {
   }
 
   async #open(signal: AbortSignal): Promise<HostLink> {
-    const { connector, target, trouble, name } = this.#options;
+    const { connector, target, trouble, name, opening } = this.#options;
     this.#set({ kind: "connecting", phase: "resolving" });
+    opening.begin(this.id);
     const link = await trouble.timed("Connecting", name, () =>
       connector.connect(target, (phase) => this.#set({ kind: "connecting", phase }), signal),
     );
@@ -190,6 +195,7 @@ export class HostManager {
       watch.abort();
       if ("gone" in first) throw new AppError(first.gone);
       signal.throwIfAborted();
+      this.#options.opening.left(this.id);
       // The connection stands but the watch ended: the driver's trouble, not the network's.
       const error = first.ended;
       if (error === "again") {
@@ -228,11 +234,12 @@ export class HostManager {
     try {
       const running = link.task(
         "watch",
-        { intervalMs: refreshMs },
+        { intervalMs: refreshMs, untilComplete: true },
         (event) => {
           if (signal.aborted) return;
           const inventory = follower.take(event);
           heard();
+          if (event.revision === 0) this.#firstSeen(link);
           this.#asOf = new Date().toISOString();
           if (inventory === null) {
             // A lost push: this watch's picture is no longer the host's.
@@ -254,6 +261,11 @@ export class HostManager {
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  #firstSeen(link: HostLink): void {
+    // An older tessera-host does not know the request, and reads the rest by itself.
+    this.#options.opening.seen(this.id, () => void link.request("watch.complete", {}).catch(() => undefined));
   }
 
   #seen(inventory: HostInventory, heartbeat: boolean, layoutChanged: boolean): void {

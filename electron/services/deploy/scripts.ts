@@ -31,9 +31,9 @@ export interface Wanted {
  */
 export function serveScript(wanted: Wanted): string {
   // V8's compiled code is kept beside the bundle, under the same owner: a tenth of a start, from the second one on.
-  // Without V8's helper threads: starting them costs more than they bring to a program as small.
+  // Without helper threads of V8: starting and waking them costs more than they bring to a program as small.
   const serve = (directory: string) =>
-    `export NODE_COMPILE_CACHE=${directory}/compile-cache; exec ${directory}/node --v8-pool-size=0 ${directory}/tessera-host.cjs serve`;
+    `export NODE_COMPILE_CACHE=${directory}/compile-cache; exec ${directory}/node --single-threaded ${directory}/tessera-host.cjs serve`;
   const found = `echo ${serveMarker}`;
   const byVersion = `${installed}/versions/${wanted.version}`;
   return oneLine(

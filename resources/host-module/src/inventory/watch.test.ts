@@ -72,6 +72,28 @@ describe("watch", () => {
     expect(new Set(rest?.changes.map((change) => change.path[0]))).toEqual(new Set(["links", "host", "gpus"]));
   });
 
+  test("a caller that opens many hosts says when it wants the rest, and gets it within half a minute at the latest", async () => {
+    const { system } = watched();
+    const rests: number[] = [];
+    const stop = new AbortController();
+    let complete = () => {};
+    const watcher = new InventoryWatcher(system, async (milliseconds, signal) => {
+      rests.push(milliseconds);
+      complete();
+      if (!signal.aborted) stop.abort();
+    });
+    complete = () => {
+      if (rests.length === 1) watcher.complete();
+    };
+    const paths: (string | number | undefined)[][] = [];
+    for await (const event of watcher.events(5000, stop.signal, { untilComplete: true })) {
+      paths.push(event.changes.map((change) => change.path[0]));
+    }
+    expect(rests).toEqual([30_000, 5000]);
+    expect(paths).toHaveLength(2);
+    expect(paths[1]).toContain("links");
+  });
+
   test("says nothing while nothing changes, whatever the clock says", async () => {
     const { collect } = watched();
     expect(await collect(...Array.from({ length: 5 }, () => () => {}))).toHaveLength(2);

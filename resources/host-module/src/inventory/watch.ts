@@ -12,10 +12,14 @@ import { InventoryReader, type ReadOptions } from "./read.ts";
 export interface WatchOptions extends ReadOptions {
   /** Called after every reading that succeeded, also where nothing differs: what is still true, and since when. */
   readonly onRead?: (takenAt: string) => void;
+  /** What the first push leaves out is read when `complete` is called, not after a while. */
+  readonly untilComplete?: boolean;
 }
 
-/** After the first push: a console that opens sees all its hosts before any of them is asked for the rest. */
+/** After the first push, for what it left out: the GPUs are on the screen before their links are read. */
 const restAfterMs = 3_000;
+/** The same for a caller that says when it wants the rest: should it never come to say so. */
+const restAtLastAfterMs = 30_000;
 
 /** A driver that takes longer to be read than this after a change does not hold up the answer about the change. */
 const saidWithinMs = 10_000;
@@ -79,6 +83,11 @@ export class InventoryWatcher {
   /** Reads again at once, MIG included: after every change of our own. */
   refresh(): void {
     this.reader.forget();
+    this.complete();
+  }
+
+  /** Reads again at once what may have changed, and what the first push left out. */
+  complete(): void {
     this.refreshes += 1;
     const before = this.wake;
     this.wake = new AbortController();
@@ -98,12 +107,13 @@ export class InventoryWatcher {
       let revision = 0;
       let refreshes = this.refreshes;
       yield { revision, takenAt: inventory.takenAt, changes: [{ path: [], value: before }] };
-      for (let pauseMs = restAfterMs; !signal.aborted; pauseMs = intervalMs) {
+      const restMs = options.untilComplete === true ? restAtLastAfterMs : Math.min(restAfterMs, intervalMs);
+      for (let pauseMs = restMs; !signal.aborted; pauseMs = intervalMs) {
         for (const tell of told) tell();
         told = [];
         // A change that ended while the last reading was under way is read at once.
         if (refreshes === this.refreshes) {
-          await this.sleep(Math.min(pauseMs, intervalMs), AbortSignal.any([signal, this.wake.signal]));
+          await this.sleep(pauseMs, AbortSignal.any([signal, this.wake.signal]));
         }
         if (signal.aborted) return;
         refreshes = this.refreshes;

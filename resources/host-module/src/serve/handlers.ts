@@ -47,7 +47,11 @@ export const handlers: { readonly [M in HostMethod]: Handler<M> } = {
   // By the reader that a watch of the same host uses: what cannot have changed since is not asked for again.
   inventory: async (system, _input, { signal }) => (await watching()).readNow(system, signal),
   watch: async (system, input, { signal, progress }) => {
-    await (await watching()).watchHost(system, input.intervalMs, signal, progress);
+    await (await watching()).watchHost(system, input, signal, progress);
+    return null;
+  },
+  "watch.complete": async (system) => {
+    (await watching()).watcherOf(system).complete();
     return null;
   },
   "mig.plan": async (system, input) => (await operations()).plan(system, input),

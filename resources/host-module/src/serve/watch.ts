@@ -1,5 +1,5 @@
 import { toErrorData } from "../../../../shared/errors.ts";
-import { type WatchEvent, watchHeartbeatMs } from "../../../../shared/protocol/contract.ts";
+import { type HostInput, type WatchEvent, watchHeartbeatMs } from "../../../../shared/protocol/contract.ts";
 import type { HostInventory } from "../../../../shared/protocol/inventory.ts";
 import { InventoryWatcher } from "../inventory/watch.ts";
 import type { System } from "../system.ts";
@@ -27,7 +27,7 @@ export function readNow(system: System, signal: AbortSignal): Promise<HostInvent
  */
 export async function watchHost(
   system: System,
-  intervalMs: number,
+  { intervalMs, untilComplete = false }: HostInput<"watch">,
   signal: AbortSignal,
   push: (event: WatchEvent) => void,
 ): Promise<void> {
@@ -46,7 +46,7 @@ export async function watchHost(
     lastRead = takenAt;
   };
   try {
-    for await (const event of watcherOf(system).events(intervalMs, signal, { onRead })) {
+    for await (const event of watcherOf(system).events(intervalMs, signal, { onRead, untilComplete })) {
       onRead(event.takenAt);
       send(event.takenAt, event.changes);
     }
