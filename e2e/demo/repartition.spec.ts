@@ -40,6 +40,26 @@ test.describe("with the mouse", () => {
     await plan.close();
   });
 
+  test("after a reload the host says what was done, and undoes it", async ({ console, demo }) => {
+    const place = demo.take(takesHalf);
+    const before = layoutOf(place.gpu);
+    const { board, inspector, plan } = console;
+    await console.selectGpu(place.host.name, place.gpu.index);
+    await board.dragTo(inspector.profile("3g.40gb"), await inspector.draftSlicePoint(1));
+    await plan.apply();
+    await plan.expectApplied();
+    await console.page.reload();
+    await console.waitUntilLive();
+    await console.selectHost(place.host.name);
+    const newest = inspector.operations.getByRole("listitem").first();
+    await expect(newest).toHaveText(new RegExp(`^Plan on GPU ${place.gpu.index}.* by .*done$`));
+    await inspector.operations.getByRole("button", { name: "Undo the last" }).click();
+    await expect(plan.title).toHaveText(/^Undone at/);
+    await expect(newest).toHaveText(new RegExp(`^Undo on GPU ${place.gpu.index}.*done$`));
+    await expect.poll(() => layoutOf(demo.gpu(place))).toEqual(before);
+    await plan.close();
+  });
+
   test("onto the strip of the inspector, moved, and removed again", async ({ console, demo }) => {
     const place = demo.take(takesHalf);
     const { board, inspector, plan } = console;

@@ -58,6 +58,11 @@ export class InspectorPage {
     return { x: box.x + ((slice + 0.5) * box.width) / slices, y: box.y + box.height / 2 };
   }
 
+  /** What was changed on the host that is shown. */
+  get operations(): Locator {
+    return this.root.locator("section").filter({ has: this.page.getByRole("heading", { name: "Operations" }) });
+  }
+
   menuItem(name: string | RegExp): Locator {
     return this.page.getByRole("menuitem", { name });
   }

@@ -12,6 +12,7 @@ import { useSnapshot } from "../stores/snapshot.ts";
 import { Facts } from "./Facts.tsx";
 import styles from "./inspector.module.css";
 import { useNow } from "./now.ts";
+import { Operations } from "./Operations.tsx";
 
 function State({ host }: { readonly host: HostView }) {
   const t = useText();
@@ -179,6 +180,7 @@ export function HostPanel({ host }: { readonly host: HostView }) {
             ]}
           />
           <Checks key={host.id} host={host} />
+          <Operations key={`operations of ${host.id}`} host={host} />
           <section className={styles.section}>
             <h3>{t("inspector.gpus")}</h3>
             <ul className={styles.rows}>

@@ -172,10 +172,16 @@ export function applyPlan(clusterId: string, gpus: readonly PlannedGpu[]): Promi
 }
 
 export function undoRun(run: Run): Promise<void> {
-  const operations = operationsOf(run);
+  return undo(run.clusterId, operationsOf(run));
+}
+
+export function undo(
+  clusterId: string,
+  operations: readonly { readonly hostId: string; readonly operationId: string }[],
+): Promise<void> {
   if (operations.length === 0) return Promise.resolve();
-  return start("undo", run.clusterId, [], "partition.undo", {
-    clusterId: run.clusterId,
+  return start("undo", clusterId, [], "partition.undo", {
+    clusterId,
     operations: operations.map((operation) => ({ ...operation })),
   });
 }

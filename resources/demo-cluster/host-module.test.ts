@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { asWish, checkLayout, geometryFor, layoutOf } from "../../shared/mig/index.ts";
 import type { HostInventory } from "../../shared/protocol/inventory.ts";
 import { readInventory } from "../host-module/src/inventory/read.ts";
-import { apply, undo } from "../host-module/src/mig/operations.ts";
+import { apply, status, undo } from "../host-module/src/mig/operations.ts";
 import { describeCluster } from "./cluster/describe.ts";
 import { inventoryOf } from "./cluster/inventory.ts";
 import { simulatedMachine } from "./driver/describe.ts";
@@ -108,7 +108,9 @@ describe("the host module over the demo cluster", () => {
       [14, 2],
       [9, 4],
     ]);
+    expect(await status(system)).toMatchObject({ open: null, undoable: result.operationId });
     expect((await undo(system, {}, context)).outcome).toBe("applied");
+    expect(await status(system)).toMatchObject({ undoable: null, operations: [{ kind: "undo" }, { kind: "apply" }] });
     const after = (await readInventory(system)).gpus[3];
     expect(after?.instances.map(({ placement }) => placement)).toEqual(gpu.instances.map(({ placement }) => placement));
   });

@@ -117,6 +117,7 @@ export class FakeHost {
         return {
           operations: this.operations.toReversed(),
           open: this.operations.find((operation) => operation.state === "open") ?? null,
+          undoable: this.operations.findLast(({ state }) => state === "applied")?.id ?? null,
           saved: [],
           restoreOffered: false,
         };

@@ -126,16 +126,15 @@ function wishFor(plan: GpuPlan): WantedGpu["layout"] {
   return structuredClone(plan.before) as WantedGpu["layout"];
 }
 
+/** The newest operation that came to be and was not undone since. */
+function newestToUndo(journals: readonly JournalFile[]): JournalFile | undefined {
+  const applied = journals.filter((journal) => operationOf(journal).state === "applied");
+  const undone = new Set(applied.map(({ begin }) => begin.undoes));
+  return applied.find(({ id, begin }) => begin.operation !== "undo" && !undone.has(id));
+}
+
 function operationToUndo(journals: readonly JournalFile[], operationId: string | undefined): JournalFile {
-  const applied = (journal: JournalFile) => operationOf(journal).state === "applied";
-  const undone = new Set(journals.filter(applied).map(({ begin }) => begin.undoes));
-  const journal =
-    operationId === undefined
-      ? journals.find(({ id, begin }, at) => {
-          const candidate = journals[at];
-          return candidate !== undefined && applied(candidate) && begin.operation !== "undo" && !undone.has(id);
-        })
-      : findJournal(journals, operationId);
+  const journal = operationId === undefined ? newestToUndo(journals) : findJournal(journals, operationId);
   if (journal === undefined) {
     throw new AppError({ code: "not-found", message: "There is nothing to undo on this host.", remedy: "" });
   }
@@ -331,6 +330,7 @@ export async function status(system: System): Promise<MigStatus> {
   return {
     operations,
     open: open === undefined ? null : operationOf(open),
+    undoable: newestToUndo(journals)?.id ?? null,
     saved: compared.map(({ gpuUuid, matches }) => ({ gpuUuid, matches })),
     restoreOffered: compared.some(({ matches, rebooted }) => !matches && rebooted),
   };
