@@ -4,6 +4,7 @@ import { useMemo, useRef, useState } from "react";
 import { go } from "../app/views.ts";
 import { WorkView } from "../app/WorkView.tsx";
 import { TenantSwatch } from "../board/Swatch.tsx";
+import { shortModel } from "../board/state.ts";
 import { DownloadIcon } from "../design/icons.tsx";
 import { useText } from "../i18n/index.ts";
 import { tenantMark } from "../stores/colouring.ts";
@@ -183,7 +184,9 @@ function Cell({ id, row }: { readonly id: ColumnId; readonly row: TableRow }) {
   // A field that has no meaning on this row is empty; one that the driver did not give says so.
   const shown = known
     ? units[id] === undefined
-      ? String(value)
+      ? id === "model"
+        ? shortModel(String(value))
+        : String(value)
       : `${value} ${units[id]}`
     : row.gpuUuid !== null && units[id] !== undefined
       ? text("common.unknown")
@@ -194,7 +197,7 @@ function Cell({ id, row }: { readonly id: ColumnId; readonly row: TableRow }) {
     <div
       role="gridcell"
       className={`truncate${numeric.has(id) ? " number" : ""}${known ? "" : " muted"}`}
-      title={shown}
+      title={id === "model" ? String(value ?? "") : shown}
     >
       {id === "tenant" && typeof value === "string" ? <TenantSwatch mark={tenantMark(value)} /> : null}
       {shown}
