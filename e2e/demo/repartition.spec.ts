@@ -60,6 +60,30 @@ test.describe("with the mouse", () => {
     await plan.close();
   });
 
+  test("the page is loaded anew in mid-apply: the change goes on, and the page says how it ended", async ({
+    console,
+    demo,
+  }) => {
+    const place = demo.take((gpu) => isWhole(gpu) && is80(gpu));
+    const { inspector, plan, page } = console;
+    await console.selectGpu(place.host.name, place.gpu.index);
+    await inspector.usePreset("7x1g.10gb");
+    await plan.apply();
+    if (await plan.alert.getByText("This resets").isVisible()) await plan.button("Reset and apply").click();
+    await expect(plan.steps.getByText(/^done/).first()).toBeVisible();
+    page.on("dialog", (dialog) => void dialog.accept());
+    await page.reload();
+    await console.waitUntilLive();
+    // On a slow machine it has ended before the page is there again.
+    await expect(plan.root).toContainText(/A plan, begun .* has ended: done\./);
+    await expect.poll(() => layoutOf(demo.gpu(place))).toHaveLength(7);
+    // The second half of a double click is no wish to stop.
+    await plan.root.getByText("Undo", { exact: true }).dblclick({ delay: 60 });
+    await expect(plan.title).toHaveText(/^Undone at/);
+    await expect.poll(() => layoutOf(demo.gpu(place))).toHaveLength(0);
+    await plan.close();
+  });
+
   test("onto the strip of the inspector, moved, and removed again", async ({ console, demo }) => {
     const place = demo.take(takesHalf);
     const { board, inspector, plan } = console;

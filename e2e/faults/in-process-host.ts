@@ -298,6 +298,7 @@ export class HostProcess {
         alive();
         return { [Symbol.asyncDispose]: async () => undefined };
       },
+      isLocked: async () => false,
     };
   }
 }

@@ -97,6 +97,7 @@ export function syntheticCluster(options: SyntheticOptions): ClusterSnapshot {
       asOf: before(now, stale ? 250 : 2),
       canChange: true,
       openOperationId: null,
+      runningOperationId: null,
       restoreOffered: false,
     };
   });

@@ -14,6 +14,7 @@ const view = (name: string, state: HostState, inventory: HostInventory | null = 
   asOf: null,
   canChange: null,
   openOperationId: null,
+  runningOperationId: null,
   restoreOffered: false,
 });
 const snapshotOf = (...hosts: readonly HostView[]) => ({ clusterId: "c", name: "lab", revision: 0, hosts });

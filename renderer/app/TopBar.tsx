@@ -77,6 +77,7 @@ function LiveState({ counts }: { readonly counts: Counts }) {
   const age = format.since(counts.asOf, now) ?? "";
   const exact = counts.asOf === null ? undefined : format.exact(counts.asOf);
   const [tone, words] = ((): [string, string] => {
+    if (link === "refused") return ["bad", text("app.servicesRefused")];
     if (link === "lost") return ["bad", text("app.servicesLost")];
     if (counts.liveHosts === counts.hosts) return ["good", text("app.live", { age })];
     if (counts.connectingHosts > 0) {

@@ -21,6 +21,15 @@ export function BoardNotice() {
   const { link, clusters, activeClusterId, clusterName, hostIds, error } = useSnapshot(useShallow(toldOf));
   const untouched = useSnapshot(isUntouched);
   if (hostIds.length > 0) {
+    if (link === "refused") {
+      return (
+        <div className="board-banner" data-tone="bad" role="alert">
+          <span>
+            {text("app.servicesRefused")}. {text("board.servicesRefusedHint")}
+          </span>
+        </div>
+      );
+    }
     if (!untouched || activeClusterId === null) return null;
     return (
       <div className="board-banner" data-tone="calm">
@@ -44,6 +53,13 @@ export function BoardNotice() {
       return (
         <Notice title={error.message} tone="bad">
           {error.remedy}
+        </Notice>
+      );
+    }
+    if (link === "refused") {
+      return (
+        <Notice title={text("app.servicesRefused")} tone="bad">
+          {text("board.servicesRefusedHint")}
         </Notice>
       );
     }

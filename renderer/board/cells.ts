@@ -3,7 +3,7 @@
  * GPU where somebody holds it undivided.
  */
 import type { Gpu, Holder, HostInventory } from "../../shared/protocol/inventory.ts";
-import type { Names } from "../stores/colouring.ts";
+import { colouredBy, type Names } from "../stores/colouring.ts";
 
 /** In the percent and temperature arrays: the driver did not say. */
 export const unknown = 255;
@@ -45,11 +45,6 @@ export interface Totals {
   /** Of what is held, the part whose use is known, and how much of that part works. */
   readonly heldKnown: number;
   readonly used: number;
-}
-
-/** By whom a colour is chosen: the tenant, or whoever is known where the host has no tenants. */
-export function holderName(holder: Holder): string {
-  return holder.tenant ?? holder.project ?? holder.user ?? "?";
 }
 
 export function isBroken(gpu: Gpu): boolean {
@@ -121,7 +116,7 @@ export function cellsOf(inventory: HostInventory, tenants: Names, profiles: Name
       cells.cellSize[cell] = size;
       cells.cellUse[cell] = use;
       cells.cellMemory[cell] = memory;
-      cells.cellTenant[cell] = holder === null ? 0 : tenants.idOf(holderName(holder));
+      cells.cellTenant[cell] = holder === null ? 0 : tenants.idOf(colouredBy(holder));
       if (holder !== null) {
         const part = size / slices;
         totals.held += part;

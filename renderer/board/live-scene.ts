@@ -6,7 +6,7 @@ import { profiles, tenants, useColouring } from "../stores/colouring.ts";
 import { useFilter } from "../stores/filter.ts";
 import { useSnapshot } from "../stores/snapshot.ts";
 import { matchesOf } from "../topology/search.ts";
-import { cachedCells, type HostCells, holderName } from "./cells.ts";
+import { cachedCells, type HostCells } from "./cells.ts";
 import { inksFor } from "./ink.ts";
 import { type BoardLayout, type LayoutHost, layoutBoard, type RackBox } from "./layout.ts";
 import { type BoardPalette, paletteOf } from "./palette.ts";
@@ -85,18 +85,6 @@ function matchOf(entry: HostEntry): HostMatch | null {
   return { whole: found.whole, cells: cellMatches, gpus };
 }
 
-/** New tenants are numbered by name, so that a cluster looks the same at each start. */
-function meetTenants(hosts: Iterable<HostView>): void {
-  const names = new Set<string>();
-  for (const host of hosts) {
-    for (const gpu of host.inventory?.gpus ?? []) {
-      if (gpu.holder !== null) names.add(holderName(gpu.holder));
-      for (const instance of gpu.instances) if (instance.holder !== null) names.add(holderName(instance.holder));
-    }
-  }
-  for (const name of [...names].sort()) tenants.idOf(name);
-}
-
 /** Racks are much alike: the few different sentences are made once each. */
 function summariesOf(racks: readonly RackBox[]): readonly string[] {
   const made = new Map<string, string>();
@@ -160,7 +148,6 @@ export function createLiveScene(theme: Theme, viewWidth: number, viewHeight: num
     if (hosts === hostsBefore) return;
     const nowMs = Date.now();
     const fresh = [...hosts.values()].filter((host) => entries.get(host.id)?.host !== host);
-    meetTenants(fresh.filter((host) => entries.get(host.id)?.host.inventory !== host.inventory));
     for (const host of fresh) {
       const before = entries.get(host.id);
       const entry = entryOf(host, nowMs);

@@ -27,6 +27,9 @@ export function lookOf(host: HostView, nowMs: number): StateLook {
   const age = state.kind === "live" || state.kind === "loading" ? "" : shortAge(host.asOf, nowMs);
   switch (state.kind) {
     case "live":
+      if (host.runningOperationId !== null) {
+        return { label: t("board.changing"), tone: "calm", faded: false, body: "strips" };
+      }
       if (host.openOperationId !== null) {
         return { label: t("board.unfinished"), tone: "warning", faded: false, body: "strips" };
       }

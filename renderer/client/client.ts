@@ -69,7 +69,7 @@ export function createClient(transport: Transport): Client {
   });
   transport.onState((state) => {
     link = state;
-    if (state === "lost") {
+    if (state === "lost" || state === "refused") {
       const entries = [...open.values()];
       open.clear();
       for (const entry of entries) entry.lost();

@@ -1,8 +1,11 @@
 /** How envelopes travel: over the preload bridge in the desktop window, over a WebSocket in a browser. */
 import type { ClientMessage, ServerMessage } from "../../shared/api/contract.ts";
 
-/** `open`: envelopes pass. `connecting`: the first try. `lost`: it was open, or could not be opened; tried again by itself. */
-export type LinkState = "connecting" | "open" | "lost";
+/**
+ * `open`: envelopes pass. `connecting`: the first try. `lost`: it was open, or could not be opened; tried again by itself.
+ * `refused`: the console was started anew and no longer knows this page; only its new link helps.
+ */
+export type LinkState = "connecting" | "open" | "lost" | "refused";
 
 /** What preload puts on `window.tesseraBridge`. Messages are plain data. */
 export interface Bridge {
@@ -41,6 +44,15 @@ export function webSocketAddress(page: string): string {
   return address.href;
 }
 
+async function isRefused(): Promise<boolean> {
+  try {
+    const { status } = await fetch("/", { method: "HEAD", cache: "no-store" });
+    return status === 401 || status === 403;
+  } catch {
+    return false;
+  }
+}
+
 export function webSocketTransport(address: string): Transport {
   const messageListeners = new Set<(message: ServerMessage) => void>();
   const stateListeners = new Set<(state: LinkState) => void>();
@@ -68,8 +80,12 @@ export function webSocketTransport(address: string): Transport {
     });
     next.addEventListener("close", () => {
       socket = null;
-      become("lost");
+      if (state !== "refused") become("lost");
       failures += 1;
+      // A browser does not tell why a socket was refused; asked for the page, the server does.
+      void isRefused().then((refused) => {
+        if (refused && socket?.readyState !== WebSocket.OPEN) become("refused");
+      });
       window.setTimeout(open, Math.min(5_000, 250 * 2 ** failures) * (0.5 + Math.random() / 2));
     });
   };

@@ -45,7 +45,7 @@ export function Operations({ host }: { readonly host: HostView }) {
         },
       );
     return () => controller.abort();
-  }, [clusterId, host.id, live, running, host.openOperationId, layouts]);
+  }, [clusterId, host.id, live, running, host.openOperationId, host.runningOperationId, layouts]);
   if (clusterId === null || !live || (status === null && error === null)) return null;
   const undoable = status?.open === null ? status.undoable : null;
   return (

@@ -2,17 +2,18 @@
 import { useEffect, useState } from "react";
 import type { HostView } from "../../shared/api/snapshot.ts";
 import { type AppErrorData, toErrorData } from "../../shared/errors.ts";
-import type { Operation } from "../../shared/protocol/contract.ts";
+import type { MigStatus, Operation } from "../../shared/protocol/contract.ts";
 import { client } from "../client/index.ts";
 import { ErrorText } from "../i18n/ErrorText.tsx";
 import { useFormat } from "../i18n/format.ts";
 import { useText } from "../i18n/index.ts";
 import { useSnapshot } from "../stores/snapshot.ts";
 import { useDraft } from "./draft.ts";
+import { forgetRunning, leftRunning } from "./left-running.ts";
 import { stepChip, stepWords } from "./PlanSteps.tsx";
 import styles from "./partition.module.css";
 import type { PlannedGpu } from "./plan.ts";
-import { recover, restore, useRun } from "./run.ts";
+import { recover, restore, undo, useRun } from "./run.ts";
 import { layoutWords } from "./words.ts";
 
 export function StaleBanner({ gpus }: { readonly gpus: readonly PlannedGpu[] }) {
@@ -72,11 +73,10 @@ function useOperation(clusterId: string | null, hostId: string, operationId: str
 
 function RecoverBanner({ host, operationId }: { readonly host: HostView; readonly operationId: string }) {
   const t = useText();
-  const format = useFormat();
   const clusterId = useSnapshot((state) => state.activeClusterId);
+  const wordsOf = useOperationWords();
   const { operation, error } = useOperation(clusterId, host.id, operationId);
   if (clusterId === null) return null;
-  const total = operation?.gpus.reduce((sum, gpu) => sum + gpu.steps.length, 0) ?? 0;
   const begun = operation?.begunStep?.step ?? null;
   return (
     <div className={styles.banner} role="alert">
@@ -84,13 +84,7 @@ function RecoverBanner({ host, operationId }: { readonly host: HostView; readonl
         <strong>{t("recover.title", { host: host.name })}</strong>
         {operation === null ? null : (
           <p>
-            {t("recover.text", {
-              what: t(`recover.kind-${operation.kind}`),
-              time: format.clock(operation.startedAt, Date.now()),
-              user: operation.caller.user ?? String(operation.caller.uid),
-              done: operation.doneSteps,
-              total,
-            })}{" "}
+            {t("recover.text", wordsOf(operation))}{" "}
             {begun === null ? null : t("recover.begun", { step: `${stepChip(t, begun).label} ${stepWords(t, begun)}` })}
           </p>
         )}
@@ -108,6 +102,106 @@ function RecoverBanner({ host, operationId }: { readonly host: HostView; readonl
       </button>
     </div>
   );
+}
+
+/** How the words of an operation are filled, whether it runs, waits or has ended. */
+function useOperationWords() {
+  const t = useText();
+  const format = useFormat();
+  return (operation: Operation) => ({
+    what: t(`recover.kind-${operation.kind}`),
+    time: format.clock(operation.startedAt, Date.now()),
+    user: operation.caller.user ?? String(operation.caller.uid),
+    done: operation.doneSteps,
+    total: operation.gpus.reduce((sum, gpu) => sum + gpu.steps.length, 0),
+  });
+}
+
+const runningPollMs = 1_000;
+
+/** Of an operation under way the steps; of one that ended how, and the way back. */
+function OperationBanner({
+  host,
+  operationId,
+  onClose,
+}: {
+  readonly host: HostView;
+  readonly operationId: string;
+  readonly onClose: () => void;
+}) {
+  const t = useText();
+  const wordsOf = useOperationWords();
+  const clusterId = useSnapshot((state) => state.activeClusterId);
+  const [status, setStatus] = useState<MigStatus | null>(null);
+  const running = host.runningOperationId === operationId;
+  useEffect(() => {
+    if (clusterId === null) return;
+    const controller = new AbortController();
+    const ask = () =>
+      client()
+        .request("partition.status", { clusterId, hostId: host.id }, controller.signal)
+        .then(setStatus, () => undefined);
+    void ask();
+    const timer = running ? setInterval(ask, runningPollMs) : undefined;
+    return () => {
+      controller.abort();
+      clearInterval(timer);
+    };
+  }, [clusterId, host.id, running]);
+  const operation = status?.operations.find(({ id }) => id === operationId);
+  if (clusterId === null || operation === undefined) return null;
+  const words = wordsOf(operation);
+  if (running || operation.state === "open") {
+    return (
+      <div className={styles.banner} role="status">
+        <div>
+          <strong>{t("running.title", { host: host.name })}</strong>
+          <p>{t("running.text", words)}</p>
+        </div>
+      </div>
+    );
+  }
+  return (
+    <div className={styles.banner} role="status">
+      <div>
+        <p>{t("running.ended", { ...words, host: host.name, outcome: t(`operations.state-${operation.state}`) })}</p>
+      </div>
+      {status?.undoable === operationId ? (
+        <button
+          type="button"
+          className="button"
+          onClick={() => {
+            onClose();
+            void undo(clusterId, [{ hostId: host.id, operationId }]);
+          }}
+        >
+          {t("apply.undo")}
+        </button>
+      ) : null}
+      <button type="button" className="button quiet" onClick={onClose}>
+        {t("apply.close")}
+      </button>
+    </div>
+  );
+}
+
+/** Operations that this page saw under way without having begun them: it was loaded anew, or somebody else began them. */
+function useWatched(hosts: ReadonlyMap<string, HostView>, ownRun: boolean) {
+  const clusterId = useSnapshot((state) => state.activeClusterId);
+  const [watched, setWatched] = useState<ReadonlyMap<string, string>>(new Map());
+  useEffect(() => setWatched(leftRunning(clusterId)), [clusterId]);
+  useEffect(() => {
+    if (ownRun) return;
+    const met = [...hosts.values()].flatMap(({ id, runningOperationId }): readonly [string, string][] =>
+      runningOperationId === null || watched.get(id) === runningOperationId ? [] : [[id, runningOperationId]],
+    );
+    if (met.length > 0) setWatched(new Map([...watched, ...met]));
+  }, [hosts, ownRun, watched]);
+  const close = (hostId: string) => {
+    forgetRunning();
+    setWatched(new Map([...watched].filter(([id]) => id !== hostId)));
+  };
+  return { watched, close };
 }
 
 /** Offers that the operator has put off, until the console is closed or the host reboots again. */
@@ -136,14 +230,28 @@ export function HostBanners() {
   const hosts = useSnapshot((state) => state.hosts);
   const running = useRun(({ run }) => run !== null && run.endedAt === null);
   const [, setLater] = useState(0);
+  const { watched, close } = useWatched(hosts, running);
   if (running) return null;
+  const followed = [...watched].flatMap(([hostId, operationId]) => {
+    const host = hosts.get(hostId);
+    // One that was left behind asks for a decision below.
+    return host === undefined || host.openOperationId === operationId ? [] : [{ host, operationId }];
+  });
   const waiting = [...hosts.values()].filter(
     (host) => host.state.kind === "live" && (host.openOperationId !== null || host.restoreOffered),
   );
-  if (waiting.length === 0) return null;
+  if (waiting.length === 0 && followed.length === 0) return null;
   const keyOf = (host: HostView) => `${host.id} ${host.inventory?.host.bootId ?? ""}`;
   return (
     <div className={styles.banners}>
+      {followed.map(({ host, operationId }) => (
+        <OperationBanner
+          key={`${host.id} ${operationId}`}
+          host={host}
+          operationId={operationId}
+          onClose={() => close(host.id)}
+        />
+      ))}
       {waiting.map((host) =>
         host.openOperationId !== null ? (
           <RecoverBanner key={host.id} host={host} operationId={host.openOperationId} />

@@ -66,6 +66,8 @@ function stepState(t: Translate, format: Format, progress: StepProgress | undefi
   const { outcome } = progress;
   switch (outcome.kind) {
     case "started":
+      // The answers stopped: whether it was done, the host's journal knows.
+      if (ended) return { words: t("apply.stepUnknown"), state: "failed" };
       return { words: t(progress.rollingBack ? "apply.rollingBack" : "apply.atWork"), state: "started" };
     case "done":
       return {

@@ -7,7 +7,7 @@ import { useDraft } from "./draft.ts";
 import { PlanSteps } from "./PlanSteps.tsx";
 import styles from "./partition.module.css";
 import type { PlannedGpu, PlannedHost } from "./plan.ts";
-import { closeRun, operationsOf, type Run, stepCounts, stopRun, undoRun } from "./run.ts";
+import { closeRun, isUnknown, operationsOf, type Run, stepCounts, stopRun, undoRun } from "./run.ts";
 
 function hostsOf(run: Run): readonly PlannedHost[] {
   const byHost = new Map<string, PlannedGpu[]>([...run.hosts.keys()].map((hostId) => [hostId, []]));
@@ -37,11 +37,14 @@ function endedTitle(t: Translate, format: Format, run: Run): { readonly words: s
   const failed = hosts.filter(({ error }) => error !== null).length;
   const endedAt = run.endedAt ?? Date.now();
   const time = format.clock(new Date(endedAt).toISOString(), endedAt);
+  if (isUnknown(run)) return { words: t("apply.unknown", stepCounts(run)), good: false };
   if (run.error !== null || (failed > 0 && failed === hosts.length)) return { words: t("apply.failed"), good: false };
   if (failed > 0) return { words: t("apply.partly", { count: failed }), good: false };
   const outcomes = new Set(hosts.map(({ result }) => result?.outcome));
   if (outcomes.has("rolled-back") && run.kind === "apply") return { words: t("apply.rolledBack"), good: false };
-  if (outcomes.has("cancelled")) return { words: t("apply.cancelled"), good: false };
+  if (outcomes.has("cancelled")) {
+    return { words: t(run.kind === "undo" ? "apply.undoStopped" : "apply.cancelled"), good: false };
+  }
   if (outcomes.size === 1 && outcomes.has("unchanged")) return { words: t("apply.unchanged"), good: true };
   switch (run.kind) {
     case "apply":
@@ -67,6 +70,14 @@ function isStaleRun(run: Run): boolean {
   return run.error?.code === "stale-plan" || [...run.hosts.values()].some(({ error }) => error?.code === "stale-plan");
 }
 
+/** The button that stops stands where the one that began stood: the second half of a double click is no wish to stop. */
+const unstoppableMs = 800;
+
+/** The change goes on without the page, but nobody would see it end: the browser asks before it leaves. */
+function warn(event: BeforeUnloadEvent): void {
+  event.preventDefault();
+}
+
 export function RunPanel({ run }: { readonly run: Run }) {
   const t = useText();
   const format = useFormat();
@@ -76,6 +87,11 @@ export function RunPanel({ run }: { readonly run: Run }) {
   const first = useRef<HTMLButtonElement>(null);
   useEffect(() => {
     if (ended) return;
+    window.addEventListener("beforeunload", warn);
+    return () => window.removeEventListener("beforeunload", warn);
+  }, [ended]);
+  useEffect(() => {
+    if (ended) return;
     const timer = setInterval(() => tick((count) => count + 1), 500);
     return () => clearInterval(timer);
   }, [ended]);
@@ -83,7 +99,8 @@ export function RunPanel({ run }: { readonly run: Run }) {
     // The button that had the focus is gone with the plan: the next one to press gets it.
     if (ended && (document.activeElement === null || document.activeElement === document.body)) first.current?.focus();
   }, [ended]);
-  const canUndo = run.kind !== "undo" && operationsOf(run).length > 0;
+  const canUndo = operationsOf(run).length > 0;
+  const stopBlocked = run.stopping || Date.now() - run.startedAt < unstoppableMs;
   const stale = ended && isStaleRun(run);
   const { done, total } = stepCounts(run);
   return (
@@ -123,7 +140,7 @@ export function RunPanel({ run }: { readonly run: Run }) {
             type="button"
             className="button"
             title={t("apply.stopTitle")}
-            disabled={run.stopping}
+            disabled={stopBlocked}
             onClick={stopRun}
           >
             {t(run.stopping ? "apply.stopping" : "apply.stop")}

@@ -310,6 +310,14 @@ describe("any sequence of edits", () => {
     expect(emptied.get("a")).toMatchObject({ basedOn: asWanted.version });
   });
 
+  test("says what it kept and somebody removed since, and does not make it again", () => {
+    const before = facts("a", h100, layout("1g.10gb@0 2g.20gb@2"));
+    const draft = withWanted(emptyDraft, new Map([["a", layout("1g.10gb@0 2g.20gb@2 3g.40gb@4")]]), () => before);
+    const emptied = facts("a", h100, layout("2g.20gb@2"));
+    const { draft: moved, dropped, gone } = rebased(draft, () => emptied);
+    expect([words(moved.get("a")?.wanted ?? layout("")), dropped, gone]).toEqual(["2g.20gb@2 3g.40gb@4", 0, 1]);
+  });
+
   test("can be carried over to any other layout, which keeps everything in use", () => {
     fc.assert(
       fc.property(scenario, ({ gpus, actions, others }) => {

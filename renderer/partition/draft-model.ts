@@ -79,12 +79,15 @@ export interface RebasedDraft {
   readonly draft: Draft;
   /** How many wishes could not be kept. */
   readonly dropped: number;
+  /** Instances that it kept and somebody has removed since. */
+  readonly gone: number;
 }
 
 /** The same wishes on top of what stands now, for every GPU that changed underneath. */
 export function rebased(draft: Draft, factsOf: FactsOf, only?: ReadonlySet<string>): RebasedDraft {
   const next = new Map(draft);
   let dropped = 0;
+  let gone = 0;
   for (const [gpuUuid, entry] of draft) {
     if (only !== undefined && !only.has(gpuUuid)) continue;
     const facts = factsOf(gpuUuid);
@@ -92,8 +95,9 @@ export function rebased(draft: Draft, factsOf: FactsOf, only?: ReadonlySet<strin
     if (facts === null) continue;
     const result = rebase(facts.geometry, entry.baseline, entry.wanted, facts.current);
     dropped += result.dropped.length;
+    gone += result.gone.length;
     if (sameLayout(facts.geometry, result.layout, facts.current)) next.delete(gpuUuid);
     else next.set(gpuUuid, { ...entry, wanted: result.layout, baseline: facts.current, basedOn: facts.version });
   }
-  return { draft: next, dropped };
+  return { draft: next, dropped, gone };
 }

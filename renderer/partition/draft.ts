@@ -237,9 +237,10 @@ export const useDraft = create<DraftState>((set, get) => {
     },
     rebase: (gpuUuids) => {
       const { history } = get();
-      const { draft, dropped: lost } = rebased(history.present, factsFor, gpuUuids);
+      const { draft, dropped: lost, gone } = rebased(history.present, factsFor, gpuUuids);
       show(commit(history, draft));
-      announce(lost === 0 ? t("draft.rebased") : t("draft.rebasedWithLoss", { count: lost }));
+      const words = lost === 0 ? t("draft.rebased") : t("draft.rebasedWithLoss", { count: lost });
+      announce(gone === 0 ? words : `${words} ${t("draft.rebasedGone", { count: gone })}`);
     },
     settle: (gpuUuids) => {
       const { history } = get();

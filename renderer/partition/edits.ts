@@ -310,6 +310,8 @@ export interface Rebased {
   readonly layout: Layout;
   /** Wishes that the new state of the GPU no longer allows. */
   readonly dropped: readonly LayoutInstance[];
+  /** What the draft kept and somebody has removed since: it is not made again against their wish. */
+  readonly gone: readonly LayoutInstance[];
 }
 
 /**
@@ -342,5 +344,9 @@ export function rebase(geometry: GpuGeometry, baseline: Layout, wanted: Layout, 
     const off = setMig(geometry, layout, false);
     if (off.ok) layout = off.layout;
   } else if (wanted.migEnabled && !baseline.migEnabled) layout = { ...layout, migEnabled: true };
-  return { layout, dropped };
+  const gone = wanted.instances.filter(
+    (instance) =>
+      !added.includes(instance) && !layout.instances.some((other) => sameInstance(geometry, other, instance)),
+  );
+  return { layout, dropped, gone };
 }

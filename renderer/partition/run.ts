@@ -8,6 +8,7 @@ import { t } from "../i18n/index.ts";
 import { useSnapshot } from "../stores/snapshot.ts";
 import { announce } from "./announce.ts";
 import { useDraft } from "./draft.ts";
+import { forgetRunning, rememberRunning } from "./left-running.ts";
 import { learn } from "./outlook.ts";
 import { type PlannedGpu, requestOf } from "./plan.ts";
 
@@ -21,11 +22,18 @@ export interface RunHost {
   readonly error: AppErrorData | null;
 }
 
+export interface HostOperation {
+  readonly hostId: string;
+  readonly operationId: string;
+}
+
 export interface Run {
   readonly kind: RunKind;
   readonly clusterId: string;
   /** The plan as it was when it was applied; empty for what has none of ours. */
   readonly gpus: readonly PlannedGpu[];
+  /** What an undo takes back: where it is stopped, that can still be undone. */
+  readonly undoes: readonly HostOperation[];
   readonly hosts: ReadonlyMap<string, RunHost>;
   readonly startedAt: number;
   readonly endedAt: number | null;
@@ -87,12 +95,33 @@ export function stepCounts(run: Run): { readonly done: number; readonly total: n
 }
 
 /** What can be undone of a run that ended. */
-export function operationsOf(run: Run): readonly { readonly hostId: string; readonly operationId: string }[] {
+export function operationsOf(run: Run): readonly HostOperation[] {
+  if (run.kind === "undo") {
+    const undone = (hostId: string) => {
+      const outcome = run.hosts.get(hostId)?.result?.outcome;
+      return outcome === "applied" || outcome === "unchanged";
+    };
+    return run.undoes.filter(({ hostId }) => !undone(hostId));
+  }
   return [...run.hosts.values()].flatMap(({ hostId, result }) =>
     result !== null && result.outcome === "applied" && result.operationId !== null
       ? [{ hostId, operationId: result.operationId }]
       : [],
   );
+}
+
+/** Steps were begun and nothing says how it ended: the host or the services were lost on the way, or stand in the middle. */
+export function isUnknown(run: Run): boolean {
+  return [...run.hosts.values()].some((host) => isHostUnknown(host) || (run.error !== null && isBegun(host)));
+}
+
+/** A host that came to an end says which, also where it rolled back: an error after a step says that it did not. */
+function isHostUnknown({ error, steps }: RunHost): boolean {
+  return error !== null && steps.size > 0;
+}
+
+function isBegun({ result, steps }: RunHost): boolean {
+  return result === null && steps.size > 0;
 }
 
 type PartitionTask = Extract<TaskName, `partition.${string}`>;
@@ -105,6 +134,7 @@ async function start<N extends PartitionTask>(
   gpus: readonly PlannedGpu[],
   name: N,
   input: ApiInput<N>,
+  undoes: readonly HostOperation[] = [],
 ): Promise<void> {
   if (useRun.getState().run?.endedAt === null) return;
   const controller = new AbortController();
@@ -114,7 +144,7 @@ async function start<N extends PartitionTask>(
     hosts.set(entry.hostId, { hostId: entry.hostId, steps: new Map(), result: null, error: null });
   }
   useRun.setState({
-    run: { kind, clusterId, gpus, hosts, startedAt: Date.now(), endedAt: null, stopping: false, error: null },
+    run: { kind, clusterId, gpus, undoes, hosts, startedAt: Date.now(), endedAt: null, stopping: false, error: null },
   });
   const update = (change: (run: Run) => Run) =>
     useRun.setState(({ run }) => ({ run: run === null ? null : change(run) }));
@@ -126,6 +156,7 @@ async function start<N extends PartitionTask>(
         if (progress.kind === "step" && progress.progress.outcome.kind === "done") {
           learn(progress.progress.step, progress.progress.outcome.durationMs);
         }
+        if (progress.kind === "step") rememberRunning(clusterId, progress.hostId, progress.progress.operationId);
         update((run) => withProgress(run, progress));
       },
       controller.signal,
@@ -135,12 +166,13 @@ async function start<N extends PartitionTask>(
     update((run) => ({ ...run, error: toErrorData(error), endedAt: Date.now() }));
   } finally {
     stop = null;
+    forgetRunning();
   }
   const { run } = useRun.getState();
   if (run === null) return;
   if (kind === "apply") settleDraft(run);
   else useDraft.getState().settleReached();
-  announce(run.error === null ? endWords(run) : t(`error.${run.error.code}`));
+  announce(run.error === null || isUnknown(run) ? endWords(run) : t(`error.${run.error.code}`));
 }
 
 /** A layout may be reached by finishing an operation, or by another console. While one of ours runs, it may still go back. */
@@ -159,11 +191,12 @@ function settleDraft(run: Run): void {
 }
 
 function endWords(run: Run): string {
+  if (isUnknown(run)) return t("apply.unknown", stepCounts(run));
   const failed = [...run.hosts.values()].filter(({ error }) => error !== null).length;
   if (failed > 0) return t("apply.partly", { count: failed });
   const outcomes = new Set([...run.hosts.values()].map(({ result }) => result?.outcome));
   if (outcomes.has("rolled-back")) return t("apply.rolledBack");
-  if (outcomes.has("cancelled")) return t("apply.cancelled");
+  if (outcomes.has("cancelled")) return t(run.kind === "undo" ? "apply.undoStopped" : "apply.cancelled");
   return t("apply.stepDone");
 }
 
@@ -175,15 +208,10 @@ export function undoRun(run: Run): Promise<void> {
   return undo(run.clusterId, operationsOf(run));
 }
 
-export function undo(
-  clusterId: string,
-  operations: readonly { readonly hostId: string; readonly operationId: string }[],
-): Promise<void> {
+export function undo(clusterId: string, operations: readonly HostOperation[]): Promise<void> {
   if (operations.length === 0) return Promise.resolve();
-  return start("undo", clusterId, [], "partition.undo", {
-    clusterId,
-    operations: operations.map((operation) => ({ ...operation })),
-  });
+  const input = { clusterId, operations: operations.map((operation) => ({ ...operation })) };
+  return start("undo", clusterId, [], "partition.undo", input, operations);
 }
 
 export function recover(

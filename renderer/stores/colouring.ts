@@ -1,5 +1,7 @@
 /** What the colours of the board mean, and which hue a tenant has. */
 import { create } from "zustand";
+import type { HostView } from "../../shared/api/snapshot.ts";
+import type { Holder } from "../../shared/protocol/inventory.ts";
 
 export const colourModes = ["tenant", "profile", "use", "memory", "temperature", "health"] as const;
 export type ColourMode = (typeof colourModes)[number];
@@ -49,6 +51,30 @@ export function createNames(): Names {
 /** Those who hold something, across the session: a tenant keeps its hue while the console is open. */
 export const tenants = createNames();
 export const profiles = createNames();
+
+/** By whom a colour is chosen: the tenant, or whoever is known where the host has no tenants. */
+export function colouredBy(holder: Holder): string {
+  return holder.tenant ?? holder.project ?? holder.user ?? "?";
+}
+
+/**
+ * New tenants are numbered by name and before any view asks for one of them, so that a cluster looks the same at each
+ * start and whichever view is opened first. Of hosts that did not change since `before` all are known.
+ */
+export function meetTenants(hosts: ReadonlyMap<string, HostView>, before: ReadonlyMap<string, HostView>): void {
+  const names = new Set<string>();
+  const meet = (holder: Holder | null) => {
+    if (holder !== null) names.add(colouredBy(holder));
+  };
+  for (const [hostId, { inventory }] of hosts) {
+    if (inventory === null || inventory === before.get(hostId)?.inventory) continue;
+    for (const gpu of inventory.gpus) {
+      meet(gpu.holder);
+      for (const instance of gpu.instances) meet(instance.holder);
+    }
+  }
+  for (const name of [...names].sort()) tenants.idOf(name);
+}
 
 export interface TenantMark {
   /** 1 to 6, the token `--tenant-N`. */

@@ -7,6 +7,7 @@ import type { Gpu } from "../../shared/protocol/inventory.ts";
 import { withSnapshotEvent } from "../../shared/snapshot/follow.ts";
 import { same } from "../../shared/snapshot/same.ts";
 import type { LinkState } from "../client/index.ts";
+import { meetTenants } from "./colouring.ts";
 
 export interface SnapshotState {
   /** Of the page to the console's own services. */
@@ -82,6 +83,7 @@ function showSnapshot(next: SnapshotState): void {
   unseen = null;
   if (next.activeClusterId !== useSnapshot.getState().activeClusterId) return;
   const { clusterName, revision, hostIds, hosts, error } = next;
+  meetTenants(hosts, useSnapshot.getState().hosts);
   useSnapshot.setState({ clusterName, revision, hostIds, hosts, error });
 }
 

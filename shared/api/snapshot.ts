@@ -33,6 +33,8 @@ export interface HostView {
   readonly canChange: boolean | null;
   /** An operation that did not come to its end waits on this host. */
   readonly openOperationId: string | null;
+  /** An operation is under way, from whichever console. */
+  readonly runningOperationId: string | null;
   /** The layouts saved before a reboot are not what stands now. */
   readonly restoreOffered: boolean;
 }

@@ -149,6 +149,8 @@ export interface MigStatus {
   /** Newest first, at most 50. */
   readonly operations: readonly Operation[];
   readonly open: Operation | null;
+  /** Somebody is at work on the open operation at this moment: it needs no decision. */
+  readonly running: boolean;
   /** The operation that `mig.undo` takes when none is named; null where there is nothing to undo. */
   readonly undoable: string | null;
   /** Layouts saved to come back after a reboot, by GPU UUID, and whether they are what stands now. */

@@ -67,12 +67,13 @@ const what = fc.record({
 });
 const view = (
   id: string,
-  values: Omit<HostView, "id" | "name" | "rack" | "openOperationId" | "restoreOffered">,
+  values: Omit<HostView, "id" | "name" | "rack" | "openOperationId" | "runningOperationId" | "restoreOffered">,
 ): HostView => ({
   id,
   name: id,
   rack: "",
   openOperationId: null,
+  runningOperationId: null,
   restoreOffered: false,
   ...values,
 });

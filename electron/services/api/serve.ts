@@ -103,7 +103,8 @@ export function serveApi(handlers: Handlers, port: ServerPort): void {
     open = false;
     const left = [...calls.values()];
     calls.clear();
-    for (const call of left) call.controller.abort();
+    // A change goes on: a page that is loaded anew, or lost, is nobody's wish to undo half of it.
+    for (const call of left) if (call.kind !== "task") call.controller.abort();
   });
 }
 

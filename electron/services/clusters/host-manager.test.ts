@@ -178,6 +178,22 @@ test("an operation that waits on the host is in its view, also after one from el
   await manager.disconnect();
 });
 
+test("an operation that somebody is at work on is followed until it has ended, and asks for no decision", async () => {
+  const host = new FakeHost("h", [wish()]);
+  const open = { kind: "apply", state: "open", startedAt: "", endedAt: null, reason: null, gpus: [] } as const;
+  host.operations.push({ ...open, id: "op-1", caller: { uid: 0, user: null }, doneSteps: 0, begunStep: null });
+  host.running = true;
+  const { manager } = manage(host);
+  manager.connect();
+  await settle();
+  expect(manager.view()).toMatchObject({ openOperationId: null, runningOperationId: "op-1" });
+  // Whoever was at work died.
+  host.running = false;
+  await vi.advanceTimersByTimeAsync(1_500);
+  expect(manager.view()).toMatchObject({ openOperationId: "op-1", runningOperationId: null });
+  await manager.disconnect();
+});
+
 describe("the pause before another try", () => {
   test("doubles up to a minute and is never the same for all", () => {
     expect([0, 1, 2, 3, 10, 1_000].map((failures) => retryDelayMs(failures, () => 1))).toEqual([

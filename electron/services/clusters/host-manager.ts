@@ -33,6 +33,7 @@ interface Known {
   readonly inventory: HostInventory | null;
   readonly canChange: boolean | null;
   readonly openOperationId: string | null;
+  readonly runningOperationId: string | null;
   readonly restoreOffered: boolean;
 }
 
@@ -59,6 +60,7 @@ export class HostManager {
       inventory: options.last?.inventory ?? null,
       canChange: null,
       openOperationId: null,
+      runningOperationId: null,
       restoreOffered: false,
     };
     this.#asOf = options.last?.asOf ?? null;
@@ -119,6 +121,11 @@ export class HostManager {
     else this.#wake?.();
   }
 
+  /** One of ours: the host's own watch rests until it has ended. */
+  operationRuns(operationId: string): void {
+    if (this.#known.runningOperationId !== operationId) this.#learn({ runningOperationId: operationId });
+  }
+
   /** Asks again what waits on the host: after a change made here or elsewhere. */
   async refreshStatus(): Promise<void> {
     const link = this.#link;
@@ -126,7 +133,14 @@ export class HostManager {
     try {
       const status = await link.request("mig.status", {});
       if (this.#link !== link) return;
-      this.#learn({ openOperationId: status.open?.id ?? null, restoreOffered: status.restoreOffered });
+      const openId = status.open?.id ?? null;
+      this.#learn({
+        openOperationId: status.running ? null : openId,
+        runningOperationId: status.running ? openId : null,
+        restoreOffered: status.restoreOffered,
+      });
+      // Its end may change no layout: it is asked after until it has ended.
+      if (status.running) this.#statusSoon();
     } catch (error) {
       // Without the right to read the journal the host can still be looked at.
       this.#options.trouble.add({

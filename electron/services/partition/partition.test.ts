@@ -78,6 +78,19 @@ test("a dead host has its own error; the others are planned, applied and reporte
   ]);
 });
 
+test("whoever looks meanwhile sees that the host is being changed, and afterwards that it is not", async () => {
+  const hosts = hostsNamed("a");
+  const { partition, clusterId } = await connected(hosts);
+  const running = () => clusters.get(clusterId).host("a").view().runningOperationId;
+  const seen: (string | null)[] = [];
+  const onProgress = ({ kind }: PartitionProgress) => kind === "step" && seen.push(running());
+  const [result] = await partition.apply(draftOf(clusterId, hosts), onProgress, new AbortController().signal);
+  const operationId = result?.ok === true ? result.result.operationId : null;
+  expect(operationId).not.toBeNull();
+  expect(new Set(seen)).toEqual(new Set([operationId]));
+  expect(running()).toBeNull();
+});
+
 test("a host that dies during apply fails alone", async () => {
   const hosts = hostsNamed("a", "b");
   const [a] = hosts;

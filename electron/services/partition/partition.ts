@@ -117,7 +117,10 @@ export class Partition {
         if (signal.aborted) throw notBegun();
         const host = cluster.host(hostId);
         const link = host.link();
-        const onStep = (step: StepProgress): void => progress({ hostId, kind: "step", progress: step });
+        const onStep = (step: StepProgress): void => {
+          host.operationRuns(step.operationId);
+          progress({ hostId, kind: "step", progress: step });
+        };
         try {
           const result = await this.#trouble.timed(what, hostId, () => runOf(item)(link, onStep, signal));
           // Whoever reads that it is done sees it done.

@@ -35,6 +35,8 @@ export class FakeHost {
   /** Called between the steps of an apply. */
   betweenSteps: () => Promise<void> = async () => undefined;
   readonly operations: Operation[] = [];
+  /** Somebody is at work on the open operation. */
+  running = false;
   connections = 0;
   requests: string[] = [];
   readonly #watchers = new Set<(event: WatchEvent) => void>();
@@ -117,6 +119,7 @@ export class FakeHost {
         return {
           operations: this.operations.toReversed(),
           open: this.operations.find((operation) => operation.state === "open") ?? null,
+          running: this.running,
           undoable: this.operations.findLast(({ state }) => state === "applied")?.id ?? null,
           saved: [],
           restoreOffered: false,

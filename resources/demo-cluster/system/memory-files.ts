@@ -117,6 +117,10 @@ export class MemoryFiles implements Files {
     };
   }
 
+  async isLocked(path: string): Promise<boolean> {
+    return this.#locks.has(path);
+  }
+
   /** What a crash or a reboot does to every lock. */
   releaseLocks(): void {
     this.#locks.clear();

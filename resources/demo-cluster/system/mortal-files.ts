@@ -37,6 +37,9 @@ export class MortalFiles implements Files {
   lock(path: string, holder: string): Promise<AsyncDisposable> {
     return this.#ask(() => this.#files.lock(path, holder));
   }
+  isLocked(path: string): Promise<boolean> {
+    return this.#ask(() => this.#files.isLocked(path));
+  }
 
   #ask<T>(question: () => Promise<T>): Promise<T> {
     return this.#alive() ? question() : never();

@@ -50,6 +50,8 @@ export interface Files {
    * with the holder's words when somebody else has it.
    */
   lock(path: string, holder: string): Promise<AsyncDisposable>;
+  /** Whether somebody holds that lock now. Takes nothing: who comes for the lock meanwhile gets it. */
+  isLocked(path: string): Promise<boolean>;
 }
 
 export interface Caller {

@@ -79,5 +79,6 @@ function capturedFiles(contents: Readonly<Record<string, Uint8Array | string>>):
     append: readOnly,
     remove: readOnly,
     lock: readOnly,
+    isLocked: async () => false,
   };
 }

@@ -32,7 +32,7 @@ import type { BeginRecord } from "./journal-records.ts";
 import { describeChange, notThere, plansFor, plansOnBasis, stalePlan, stands } from "./plan.ts";
 import { driverReader, type GpuReading, type HostReader, readGpus } from "./reading.ts";
 import { bootIdOf, savedLayoutPath, savedLayouts, saveLayout } from "./saved-layouts.ts";
-import { lockHost } from "./state.ts";
+import { isHostLocked, lockHost } from "./state.ts";
 import { carryOut, complete, type Transaction } from "./transaction.ts";
 
 type Context = TaskContext<StepProgress>;
@@ -310,6 +310,8 @@ export async function save(system: System): Promise<{ readonly savedGpus: number
 
 /** `mig status`: the journal and the saved layouts, held against what stands. */
 export async function status(system: System): Promise<MigStatus> {
+  // Before the journals are read: an operation that ends meanwhile is then seen as ended, not as left behind.
+  const locked = await isHostLocked(system);
   const journals = await readJournals(system);
   const operations = journals.slice(0, 50).map(operationOf);
   const open = journals.find((journal) => journal.open);
@@ -330,6 +332,7 @@ export async function status(system: System): Promise<MigStatus> {
   return {
     operations,
     open: open === undefined ? null : operationOf(open),
+    running: open !== undefined && locked,
     undoable: newestToUndo(journals)?.id ?? null,
     saved: compared.map(({ gpuUuid, matches }) => ({ gpuUuid, matches })),
     restoreOffered: compared.some(({ matches, rebooted }) => !matches && rebooted),

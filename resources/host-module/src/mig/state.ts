@@ -24,6 +24,11 @@ export async function lockHost(system: System, what: string): Promise<AsyncDispo
   return system.files.lock(lockPath, holder);
 }
 
+/** Whether an operation is under way on this host, by whichever console. */
+export function isHostLocked(system: System): Promise<boolean> {
+  return system.files.isLocked(lockPath);
+}
+
 /** Makes the state directory, and refuses one that somebody else could write into. */
 async function prepareStateDirectory(system: System): Promise<void> {
   for (const path of [stateDirectory, journalDirectory, layoutsDirectory]) {

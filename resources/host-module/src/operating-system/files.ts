@@ -4,7 +4,7 @@ import { AppError } from "../../../../shared/errors.ts";
 import type { FileStatus, Files } from "../system.ts";
 import { fileSystem } from "./builtin.ts";
 import { isAbsence, writeError } from "./file-error.ts";
-import { lockFile } from "./lock.ts";
+import { isFileLocked, lockFile } from "./lock.ts";
 
 /** Temporary names need be unique only among ourselves: they are made anew or not at all, in directories of root. */
 let temporaryFiles = 0;
@@ -154,6 +154,10 @@ export function realFiles(resolve: (path: string) => string, heldLocks: Set<numb
 
     lock(path, holder) {
       return lockFile(resolve(path), holder, heldLocks);
+    },
+
+    isLocked(path) {
+      return isFileLocked(resolve(path));
     },
   };
 }

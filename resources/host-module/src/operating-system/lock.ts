@@ -45,6 +45,19 @@ export async function lockFile(path: string, holder: string, held: Set<number>):
   };
 }
 
+/** By the kernel's list (proc(5), /proc/locks: type, mode, access, process, `major:minor:inode`), since trying would take it. */
+export async function isFileLocked(path: string): Promise<boolean> {
+  try {
+    const { ino } = await fileSystem().stat(path);
+    const locks = await fileSystem().readFile("/proc/locks", "utf8");
+    return locks
+      .split("\n")
+      .some((line) => /\bFLOCK\b/.test(line) && line.includes(`:${ino} `) && !line.includes("->"));
+  } catch {
+    return false;
+  }
+}
+
 function flock(fd: number): Promise<number | string> {
   return new Promise((resolve) => {
     const child = childProcess().spawn("flock", ["-n", "3"], { stdio: ["ignore", "ignore", "ignore", fd] });

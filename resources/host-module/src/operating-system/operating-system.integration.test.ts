@@ -42,8 +42,10 @@ describe("a lock", () => {
       code: "locked",
       evidence: { details: "the holder's words" },
     });
+    expect(await files.isLocked(lock)).toBe(true);
     child.kill("SIGKILL");
     await dead;
+    expect(await files.isLocked(lock)).toBe(false);
     await using mine = await files.lock(lock, "me");
     expect(mine).toBeDefined();
   });
