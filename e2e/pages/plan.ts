@@ -38,13 +38,13 @@ export class PlanPage {
   }
 
   async expectApplied(): Promise<void> {
-    await expect(this.title).toHaveText(/^Applied at/, { timeout: 30_000 });
+    await expect(this.title).toHaveText(/^Applied at/, { timeout: 90_000 });
   }
 
   /** Of the run that has ended; undoing the draft is a button without text. */
   async undoRun(): Promise<void> {
     await this.button("Undo").click();
-    await expect(this.title).toHaveText(/^Undone at/, { timeout: 30_000 });
+    await expect(this.title).toHaveText(/^Undone at/, { timeout: 90_000 });
   }
 
   async close(): Promise<void> {
