@@ -35,6 +35,8 @@ QOS=own(3)
     MaxTRESPJ=cpu=8
     MaxTRESPN=
     MaxTRESMinsPJ=
+    MinPrioThresh= 
+    MinTRESPJ=cpu=2
     PreemptMode=OFF
     Priority=100
     Account Limits
@@ -74,7 +76,13 @@ test("limit and use of an association and of a QOS; a comment cannot pass for a 
             submitJobs: { limit: null, used: 3 },
             wallMinutes: { limit: 100, used: 0.37 },
           },
-          perJob: { maxTres: { "gres/gpu": 4 }, maxTresPerNode: {}, maxTresMins: {}, maxWallMinutes: 2880 },
+          perJob: {
+            maxTres: { "gres/gpu": 4 },
+            maxTresPerNode: {},
+            maxTresMins: {},
+            maxWallMinutes: 2880,
+            minTres: {},
+          },
           maxJobs: { limit: 3, used: 2 },
           maxSubmitJobs: { limit: 4, used: null },
           usageRaw: 12.5,
@@ -92,7 +100,7 @@ test("limit and use of an association and of a QOS; a comment cannot pass for a 
             submitJobs: { limit: null, used: 5 },
             wallMinutes: { limit: null, used: 0.55 },
           },
-          perJob: { maxTres: { cpu: 8 }, maxTresPerNode: {}, maxTresMins: {}, maxWallMinutes: 60 },
+          perJob: { maxTres: { cpu: 8 }, maxTresPerNode: {}, maxTresMins: {}, maxWallMinutes: 60, minTres: { cpu: 2 } },
           perAccount: [
             {
               name: "t1_p01",

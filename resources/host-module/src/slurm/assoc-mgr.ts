@@ -29,6 +29,8 @@ export interface LivePerJob {
   readonly maxTresPerNode: TresCounts;
   readonly maxTresMins: TresCounts;
   readonly maxWallMinutes: number | null;
+  /** The least that a job must ask for; of a QOS only. */
+  readonly minTres: TresCounts;
 }
 
 export interface LiveAssociation {
@@ -166,6 +168,7 @@ function perJobOf(fields: Fields, field: string, reading: Reading): LivePerJob {
     maxTresPerNode: tres("MaxTRESPN"),
     maxTresMins: tres("MaxTRESMinsPJ"),
     maxWallMinutes: reading.count(`${field}.MaxWallPJ`, fields.get("MaxWallPJ")),
+    minTres: tres("MinTRESPJ"),
   };
 }
 
