@@ -25,12 +25,8 @@ export interface SlurmJson {
 export function readJson(output: Uint8Array | string, reading: Reading): SlurmJson | null {
   const text = textOf(output).trim();
   if (!text.startsWith("{")) return reading.reject("", "not JSON: the command printed text", text);
-  let root: unknown;
-  try {
-    root = JSON.parse(text);
-  } catch {
-    return reading.reject("", "JSON that is cut or damaged", text);
-  }
+  const root = parse(text);
+  if (root === undefined) return reading.reject("", "JSON that is cut or damaged", text);
   if (!isObject(root)) return reading.reject("", "JSON, and no object", text);
   const parser = parserOf(root);
   if (parser === null) return reading.reject("", "JSON without the parser's name in `meta`", text);
@@ -50,11 +46,23 @@ export function readJson(output: Uint8Array | string, reading: Reading): SlurmJs
 export function isJson(output: Uint8Array | string): boolean {
   const text = textOf(output).trimStart();
   if (!text.startsWith("{")) return false;
+  const root = parse(text);
+  return isObject(root) && parserOf(root) !== null;
+}
+
+/** 23.11 and 24.05 print a bare `Infinity` where a number has no end; it reads as null. Undefined for what is no JSON. */
+function parse(text: string): unknown {
   try {
-    const root: unknown = JSON.parse(text);
-    return isObject(root) && parserOf(root) !== null;
+    return JSON.parse(text);
   } catch {
-    return false;
+    const mended = text.replace(/"(?:[^"\\]|\\.)*"|-?\b(?:Infinity|NaN|inf|nan)\b/g, (token) =>
+      token.startsWith('"') ? token : "null",
+    );
+    try {
+      return JSON.parse(mended);
+    } catch {
+      return undefined;
+    }
   }
 }
 
