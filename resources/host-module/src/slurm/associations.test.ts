@@ -77,6 +77,8 @@ test("columns may come in any order, with a `|` at the end, or without header", 
   const named = readAssociations("User|Account|Cluster|\nu|p|c|\n").facts;
   const given = readAssociations("p|u|c\n", { columns: ["account", "user", "cluster"] }).facts;
   expect(named).toEqual([expect.objectContaining(facts)]);
+  // A name that ends in `|`, or holds one before an empty cell, is not taken for the end of the line.
+  expect(readAssociations("Cluster|Account|User\nc|t1|\nc|a|b|\n").facts.map(({ account }) => account)).toEqual(["t1"]);
   expect(given).toEqual(named);
 });
 

@@ -25,11 +25,13 @@ export function readTable(output: Uint8Array | string, reading: Reading, columns
   }
   const names = header.map(columnName);
   const body = columns === undefined ? lines.slice(lines.findIndex((line) => line.includes("|")) + 1) : lines;
+  // `-p` ends every line with a `|`, `-P` none: one line alone that does has a name with a `|` in it.
+  const marked = columns === undefined ? lines.filter((line) => line.includes("|")).slice(0, 1) : body;
+  const isEnded = marked.length > 0 && marked.every((line) => line.endsWith("|"));
   const rows: Row[] = [];
   for (const line of body) {
     const cells = line.split("|");
-    // `-p` ends every line with a `|`, `-P` does not.
-    if (cells.length === names.length + 1 && cells.at(-1) === "") cells.pop();
+    if (isEnded && cells.length === names.length + 1 && cells.at(-1) === "") cells.pop();
     if (names.length > 1 && cells.length === 1) reading.reject("", "a message between the rows", line);
     else if (cells.length < names.length) reading.reject("row", "fewer values than columns: the line is cut", line);
     else if (cells.length > names.length) reading.reject("row", "more values than columns: a name holds a '|'", line);
