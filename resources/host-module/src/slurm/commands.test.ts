@@ -374,7 +374,11 @@ describe("answers", () => {
     [
       "jobs are in the way",
       "delete-account",
-      result(1, " Error with request: Job(s) active, cancel job(s) before remove\n  JobID = 7      C = lab\n"),
+      result(
+        1,
+        "",
+        " Error with request: Job(s) active, cancel job(s) before remove\n  JobID = 2          C = lab        A = e1_p1      U = root     \n",
+      ),
       "refused",
       "jobs-active",
     ],

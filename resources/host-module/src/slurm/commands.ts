@@ -5,6 +5,7 @@
  * - `add user where name=x` adds a user called `where`: adding takes `name=` without `where`;
  * - `modify account set set GrpJobs=1` changes every account: modifying always has `where name=`;
  * - `name=a,b account=p,q` means all four pairs: only what shares the other side is joined;
+ * - an association with waiting or running jobs is not removed ("Job(s) active"), and the answer lists them;
  * - limits that are not named stay; `-1` clears one; `gres/gpu=abc` and `mem=1.5G` exit 0 and set something else.
  */
 import { AppError } from "../../../../shared/errors.ts";
