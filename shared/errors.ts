@@ -13,6 +13,7 @@ export const errorCodes = [
   "internal", // a fault of Tessera's own
   "illegal-layout", // the wanted layout breaks a rule of MIG
   "stale-plan", // the layout is no longer the one the plan was made for
+  "conflict", // the object was changed since the version that the edit was made against
   "in-use", // something running holds what would have to change
   "locked", // another operation holds the host's lock
   "journal-open", // an earlier operation did not finish: resume or undo it first
@@ -38,6 +39,18 @@ export const errorCodes = [
 
 export type ErrorCode = (typeof errorCodes)[number];
 
+/** One field of an object that somebody else changed, for the person whose edit came second. */
+export interface FieldChange {
+  readonly field: string;
+  /** JSON of the value; null where the object was not there before, or is not there after. */
+  readonly before: string | null;
+  readonly after: string | null;
+  /** User name, or the uid where no name is known. */
+  readonly by: string;
+  /** ISO 8601. */
+  readonly at: string;
+}
+
 /** What was run and what came back, for the person who has to find out why. Never holds a secret. */
 export interface Evidence {
   readonly host?: string;
@@ -50,6 +63,8 @@ export interface Evidence {
   readonly stderr?: string;
   /** Anything else worth reading, one fact a line. */
   readonly details?: string;
+  /** For `conflict`: what was changed since the version that the edit was made against, oldest first. */
+  readonly changedMeanwhile?: readonly FieldChange[];
 }
 
 /** AppError as plain data. */

@@ -8,6 +8,7 @@ export const errors = {
   "error.internal": "A fault in Tessera itself.",
   "error.illegal-layout": "MIG does not allow this layout.",
   "error.stale-plan": "The GPU is no longer as it was when the plan was made.",
+  "error.conflict": "It was changed by somebody else meanwhile.",
   "error.in-use": "Something running holds what would have to change.",
   "error.locked": "Another operation is at work on this host.",
   "error.journal-open": "An earlier operation on this host did not finish.",

@@ -10,6 +10,7 @@ export const errors: Translated<typeof english> = {
   "error.internal": "Tessera 自身出错。",
   "error.illegal-layout": "MIG 不允许这种布局。",
   "error.stale-plan": "GPU 的布局已变，与制定计划时不同。",
+  "error.conflict": "对象已被他人修改。",
   "error.in-use": "要改动的部分正被运行中的任务占用。",
   "error.locked": "这台主机上有另一项操作正在进行。",
   "error.journal-open": "这台主机上有一项操作没有完成。",
