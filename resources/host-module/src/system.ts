@@ -59,6 +59,27 @@ export interface Caller {
   readonly user: string | null;
 }
 
+/**
+ * The SSH login that the caller came by, as far as the operating system tells it, for the audit.
+ *
+ * `address` and `loginUid` can be trusted: the one is read from the kernel's table of connections, by the socket that
+ * the root-owned sshd above this process holds; the other is set once at login (pam_loginuid) and needs a capability to
+ * change. `keyFingerprint` is what the session shows: sshd writes the file it comes from (`ExposeAuthInfo yes` in
+ * sshd_config, off by default), but gives it to the user, who can write into it, and its name stands in the memory of the
+ * user's own shell. It tells an honest person's keys apart and proves nothing against one who wants to mislead; the line
+ * `Accepted publickey` of sshd in the system's log does.
+ *
+ * A caller who left the login's tree of processes (tmux, nohup, a cron job) has no sshd above: address and key are null.
+ */
+export interface Login {
+  /** IPv4 or IPv6, without the port. Behind a jump host it is the jump host's. */
+  readonly address: string | null;
+  /** `SHA256:...` as ssh-keygen prints it. */
+  readonly keyFingerprint: string | null;
+  /** The uid that logged in, before any `su`; null where pam_loginuid does not run. */
+  readonly loginUid: number | null;
+}
+
 export interface System {
   /** Runs a program by argument vector, never through a shell, with `LC_ALL=C`. Does not throw for a bad exit. */
   run(argv: readonly string[], options: RunOptions): Promise<RunResult>;
@@ -71,6 +92,8 @@ export interface System {
   readonly root: boolean;
   /** Who called: `SUDO_UID` where sudo set it, else the process's own user; never an argument. */
   readonly caller: Caller;
+  /** Absent where nobody logs in: captured and simulated hosts. */
+  readonly login?: Login;
 }
 
 /** Root-owned, journal and saved layouts. */

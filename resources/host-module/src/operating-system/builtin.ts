@@ -6,3 +6,4 @@ export const childProcess = () => process.getBuiltinModule("node:child_process")
 export const fileSystem = () => process.getBuiltinModule("node:fs/promises");
 export const crypto = () => process.getBuiltinModule("node:crypto");
 export const streams = () => process.getBuiltinModule("node:stream/promises");
+export const sqlite = () => process.getBuiltinModule("node:sqlite");

@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
 import { hostname, machine } from "node:os";
 import { isAbsolute } from "node:path";
-import { type Caller, type System, stateDirectory } from "../system.ts";
+import { type Caller, type Login, type System, stateDirectory } from "../system.ts";
 import { realFiles } from "./files.ts";
+import { readLogin } from "./login.ts";
 import { runProgram } from "./run.ts";
 
 /**
@@ -23,6 +24,7 @@ export function realSystem(environment: NodeJS.ProcessEnv = process.env): System
     path === stateDirectory || path.startsWith(`${stateDirectory}/`) ? state + path.slice(stateDirectory.length) : path;
 
   let caller: Caller | undefined;
+  let login: Login | undefined;
   return {
     run: (argv, options) =>
       runProgram(argv, { ...options, timeoutMs: Math.min(options.timeoutMs, mostMs) }, [...heldLocks]),
@@ -34,6 +36,10 @@ export function realSystem(environment: NodeJS.ProcessEnv = process.env): System
     get caller() {
       caller ??= callerOf(environment, root);
       return caller;
+    },
+    get login() {
+      login ??= readLogin(root);
+      return login;
     },
   };
 }

@@ -1,0 +1,95 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import { AppError } from "../../../../shared/errors.ts";
+import { nameOf, type ObjectTable, parseRow, type Stored } from "./object-table.ts";
+
+/** Reading objects, the same inside a change and outside. Throws AppError `unreadable` for a row that cannot be understood. */
+export interface Reader {
+  /** Null where there is none. */
+  find<Value, Key extends keyof Value & string>(
+    table: ObjectTable<Value, Key>,
+    key: Pick<Value, Key>,
+  ): Stored<Value> | null;
+  /** Throws AppError `not-found`. */
+  get<Value, Key extends keyof Value & string>(table: ObjectTable<Value, Key>, key: Pick<Value, Key>): Stored<Value>;
+  /** All whose fields have these values, in the order of their keys. */
+  list<Value, Key extends keyof Value & string>(
+    table: ObjectTable<Value, Key>,
+    where?: Partial<Value>,
+  ): readonly Stored<Value>[];
+  isGivenId(id: string): boolean;
+  /** Every id ever given that begins so. */
+  givenIds(prefix: string): readonly string[];
+}
+
+export type Prepare = (statement: string) => StatementSync;
+
+/** Statements are kept: preparing costs more than running most of them. */
+export function preparing(database: DatabaseSync): Prepare {
+  const prepared = new Map<string, StatementSync>();
+  return (text) => {
+    const known = prepared.get(text);
+    if (known !== undefined) return known;
+    const statement = database.prepare(text);
+    prepared.set(text, statement);
+    return statement;
+  };
+}
+
+export function readerOf(prepare: Prepare): Reader {
+  const reader: Reader = {
+    find: (table, key) => {
+      const { condition, values } = conditionOf(table, keyOf(table, key));
+      const row = prepare(`SELECT * FROM ${table.table} WHERE ${condition}`).get(...values);
+      return row === undefined ? null : parseRow(table, row);
+    },
+    get: (table, key) => {
+      const object = reader.find(table, key);
+      if (object === null) throw notFound(nameOf(table, key));
+      return object;
+    },
+    list: (table, where = {}) => {
+      const { condition, values } = conditionOf(table, where);
+      const order = table.key.map((column) => `"${column}"`).join(", ");
+      const rows = prepare(`SELECT * FROM ${table.table} WHERE ${condition} ORDER BY ${order}`).all(...values);
+      return rows.map((row) => parseRow(table, row));
+    },
+    isGivenId: (id) => prepare("SELECT 1 FROM givenIds WHERE id = ?").get(id) !== undefined,
+    givenIds: (prefix) =>
+      prepare("SELECT id FROM givenIds WHERE substr(id, 1, length(?)) = ?")
+        .all(prefix, prefix)
+        .map((row) => String(row.id)),
+  };
+  return reader;
+}
+
+/** Only the key's own fields: whoever calls may pass a whole object. */
+export function keyOf<Value, Key extends keyof Value & string>(
+  table: ObjectTable<Value, Key>,
+  key: Pick<Value, Key>,
+): Partial<Value> {
+  const fields: Partial<Value> = {};
+  for (const column of table.key) fields[column] = key[column];
+  return fields;
+}
+
+/** Column names come from the table's definition, never from whoever asks. */
+export function conditionOf<Value, Key extends keyof Value & string>(
+  table: ObjectTable<Value, Key>,
+  where: Partial<Value>,
+): { readonly condition: string; readonly values: readonly SQLInputValue[] } {
+  const columns = table.columns.filter((column) => where[column] !== undefined);
+  const values = columns.map((column): SQLInputValue => {
+    const value: unknown = where[column];
+    return typeof value === "string" || typeof value === "number" || value === null ? value : JSON.stringify(value);
+  });
+  const condition = columns.map((column) => `"${column}" IS ?`).join(" AND ");
+  return { condition: condition === "" ? "TRUE" : condition, values };
+}
+
+export function notFound(name: string): AppError {
+  return new AppError({
+    code: "not-found",
+    message: `There is no ${name.replace("/", " ")} in the ledger.`,
+    remedy: "Nothing was changed. Look at the list again: it may have been removed.",
+  });
+}
