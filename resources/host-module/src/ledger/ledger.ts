@@ -31,7 +31,9 @@ export interface Ledger extends Reader, Disposable {
   close(): void;
 }
 
-export interface Attempt extends About {
+export interface Attempt {
+  readonly object: string | null;
+  readonly tenant: string | null;
   readonly outcome: Outcome;
   readonly error?: AppErrorData;
 }
@@ -78,7 +80,7 @@ export function openLedger(path: string, options: LedgerOptions = {}): Ledger {
     }
   };
 
-  const record = (act: Act, attempt: Omit<Attempt, "object"> & { readonly object: string | null }): void => {
+  const record = (act: Act, attempt: Attempt): void => {
     const { actor, role, command, commandLine = null } = act;
     const { object, tenant, outcome } = attempt;
     const error = attempt.error === undefined ? null : recordedError(attempt.error);
@@ -128,7 +130,7 @@ export function openLedger(path: string, options: LedgerOptions = {}): Ledger {
 const refusals = ["bad-request", "not-found", "forbidden", "conflict", "in-use", "stale-plan"];
 
 function recordFailure(
-  record: (act: Act, attempt: Omit<Attempt, "object"> & { readonly object: string | null }) => void,
+  record: (act: Act, attempt: Attempt) => void,
   act: Act,
   about: About | null,
   error: AppError,
