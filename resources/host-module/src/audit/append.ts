@@ -1,4 +1,4 @@
-import type { DatabaseSync } from "node:sqlite";
+import type { Prepare } from "../ledger/prepare.ts";
 import { hashOfRow } from "./hash.ts";
 import { type ActingRole, type Actor, type AuditRow, auditColumns, noHash, type Outcome } from "./row.ts";
 
@@ -28,17 +28,17 @@ const insert = `INSERT INTO audit (${auditColumns.map((column) => `"${column}"`)
   VALUES (${auditColumns.map(() => "?").join(", ")})`;
 
 /** The end of the chain; 0 and zeros while there is no row. */
-export function auditHead(database: DatabaseSync): AuditHead {
-  const last = database.prepare("SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1").get();
+export function auditHead(prepare: Prepare): AuditHead {
+  const last = prepare("SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1").get();
   return last === undefined ? { seq: 0, hash: noHash } : { seq: Number(last.seq), hash: String(last.hash) };
 }
 
 /**
  * Appends one row and answers the new end of the chain. Must be called inside a write transaction: the row then stands
  * or falls with the change it records, and no other process can append between reading the end and writing after it.
+ * `head` is the end of the chain where the caller knows it already.
  */
-export function appendAudit(database: DatabaseSync, entry: AuditEntry): AuditHead {
-  const head = auditHead(database);
+export function appendAudit(prepare: Prepare, entry: AuditEntry, head: AuditHead = auditHead(prepare)): AuditHead {
   const row: Omit<AuditRow, "hash"> = {
     seq: head.seq + 1,
     at: entry.at.toISOString(),
@@ -59,7 +59,7 @@ export function appendAudit(database: DatabaseSync, entry: AuditEntry): AuditHea
     previousHash: head.hash,
   };
   const full: AuditRow = { ...row, hash: hashOfRow(row) };
-  database.prepare(insert).run(...auditColumns.map((column) => full[column]));
+  prepare(insert).run(...auditColumns.map((column) => full[column]));
   return { seq: full.seq, hash: full.hash };
 }
 

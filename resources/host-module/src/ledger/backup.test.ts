@@ -2,7 +2,6 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSyn
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
-import { auditHead } from "../audit/append.ts";
 import { marksPathOf } from "../audit/marks.ts";
 import { asOps, temporaryLedger } from "../testing/ledger.ts";
 import { backupLedger } from "./backup.ts";
@@ -22,7 +21,7 @@ test("a backup is a ledger of its own: all of it, sound, verifiable, for its own
   using temporary = filled();
   const path = join(temporary.directory, "copy.sqlite");
   const backup = backupLedger(temporary.ledger, path);
-  expect(backup).toEqual({ path, head: auditHead(temporary.ledger.database), auditFindings: 0 });
+  expect(backup).toEqual({ path, head: verifyAudit(temporary.ledger).head, auditFindings: 0 });
   expect([path, marksPathOf(path)].map((file) => statSync(file).mode & 0o777)).toEqual([0o600, 0o600]);
   temporary.ledger.change(act, (change) => change.insert(settings, { name: "later", value: 1 }));
   using copy = openLedger(path);

@@ -35,7 +35,7 @@ export function backupLedger(ledger: Ledger, path: string): Backup {
     // Made beforehand, so that it is never readable by others; VACUUM INTO takes an empty file.
     closeSync(openSync(temporary, newFile, 0o600));
     ledger.database.prepare("VACUUM INTO ?").run(temporary);
-    const head = inspect(temporary, (database) => auditHead(database));
+    const head = inspect(temporary, (database) => auditHead((text) => database.prepare(text)));
     const { present, marks } = readMarks(marksPathOf(ledger.path));
     const copy = formatMarks({ present, marks: marks.filter((mark) => mark.last <= head.seq) });
     writeFileSync(marksPathOf(temporary), copy, { mode: 0o600, flag: "wx" });

@@ -1,10 +1,10 @@
-import type { DatabaseSync } from "node:sqlite";
 import { AppError } from "../../../../shared/errors.ts";
 import { type AuditHead, appendAudit, auditHead } from "../audit/append.ts";
 import type { ActingRole, Actor } from "../audit/row.ts";
 import { alreadyThere, conflict } from "./conflict.ts";
 import { nameOf, type ObjectTable, parseValue, type Stored } from "./object-table.ts";
-import { conditionOf, keyOf, notFound, type Prepare, type Reader, readerOf } from "./reader.ts";
+import type { Prepare } from "./prepare.ts";
+import { conditionOf, keyOf, notFound, type Reader, readerOf } from "./reader.ts";
 import { isForeignKeyError } from "./sqlite-error.ts";
 
 /** Who does what, for the audit. */
@@ -55,7 +55,7 @@ export interface OpenChange extends Change {
 }
 
 /** A change over a connection on which a write transaction has begun. All its rows bear one time. */
-export function openChange(database: DatabaseSync, prepare: Prepare, act: Act, now: () => Date): OpenChange {
+export function openChange(prepare: Prepare, act: Act, now: () => Date): OpenChange {
   const reader = readerOf(prepare);
   // Taken when the first row is written: under the lock, so that times do not run backwards along the chain.
   let at: Date | null = null;
@@ -71,11 +71,13 @@ export function openChange(database: DatabaseSync, prepare: Prepare, act: Act, n
     const { actor, role, command, commandLine = null } = act;
     at ??= now();
     const entry = { at, actor, role, command, tenant, object, before, after, commandLine };
-    last = appendAudit(database, { ...entry, outcome: "done", error: null });
+    last = appendAudit(prepare, { ...entry, outcome: "done", error: null }, head());
     first ??= last.seq;
   };
+  /** Nobody else writes while this transaction is open. */
+  const head = (): AuditHead => last ?? auditHead(prepare);
   /** The number that the next row of audit will have, which becomes the version of what it changes. */
-  const nextVersion = (): number => auditHead(database).seq + 1;
+  const nextVersion = (): number => head().seq + 1;
 
   const existing = <Value, Key extends keyof Value & string>(
     table: ObjectTable<Value, Key>,

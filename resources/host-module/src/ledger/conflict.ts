@@ -1,5 +1,5 @@
 import { AppError, type FieldChange } from "../../../../shared/errors.ts";
-import type { Prepare } from "./reader.ts";
+import type { Prepare } from "./prepare.ts";
 
 /**
  * The later of two edits is refused with what was changed since the version it was made against: which fields, from what

@@ -6,7 +6,8 @@ import type { Outcome } from "../audit/row.ts";
 import { stateDirectory } from "../system.ts";
 import { type About, type Act, type Change, openChange } from "./change.ts";
 import { openDatabase } from "./open.ts";
-import { preparing, type Reader, readerOf } from "./reader.ts";
+import { preparing } from "./prepare.ts";
+import { type Reader, readerOf } from "./reader.ts";
 import { isFileTrouble, ledgerError } from "./sqlite-error.ts";
 
 export const ledgerPath = `${stateDirectory}/ledger.sqlite`;
@@ -24,7 +25,10 @@ export interface Ledger extends Reader, Disposable {
    * else) in a transaction of its own, and the error goes on as AppError.
    */
   change<T>(act: Act, work: (change: Change) => T): T;
-  /** Records an attempt that changed nothing here: one that was refused beforehand, or one outside the ledger. */
+  /**
+   * Records an attempt that changed nothing here: one that was refused beforehand, or one outside the ledger. Whoever
+   * reached for a tenant that is not theirs is no business of that tenant's people: `tenant` is null then.
+   */
   record(act: Act, attempt: Attempt): void;
   /** Why the last marks of the audit could not be written; null when all is well. The changes themselves stand. */
   readonly markTrouble: AppErrorData | null;
@@ -85,7 +89,7 @@ export function openLedger(path: string, options: LedgerOptions = {}): Ledger {
     const { object, tenant, outcome } = attempt;
     const error = attempt.error === undefined ? null : recordedError(attempt.error);
     const head = transaction("BEGIN IMMEDIATE", () =>
-      appendAudit(database, {
+      appendAudit(prepare, {
         ...{ at: now(), actor, role, command, tenant, object, before: null, after: null, commandLine },
         ...{ outcome, error },
       }),
@@ -104,7 +108,7 @@ export function openLedger(path: string, options: LedgerOptions = {}): Ledger {
     read: (work) => transaction("BEGIN", () => work(readerOf(prepare))),
 
     change: (act, work) => {
-      const change = openChange(database, prepare, act, now);
+      const change = openChange(prepare, act, now);
       try {
         const value = transaction("BEGIN IMMEDIATE", () => work(change));
         const written = change.written();

@@ -1,6 +1,7 @@
-import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import type { SQLInputValue } from "node:sqlite";
 import { AppError } from "../../../../shared/errors.ts";
 import { nameOf, type ObjectTable, parseRow, type Stored } from "./object-table.ts";
+import type { Prepare } from "./prepare.ts";
 
 /** Reading objects, the same inside a change and outside. Throws AppError `unreadable` for a row that cannot be understood. */
 export interface Reader {
@@ -19,20 +20,6 @@ export interface Reader {
   isGivenId(id: string): boolean;
   /** Every id ever given that begins so. */
   givenIds(prefix: string): readonly string[];
-}
-
-export type Prepare = (statement: string) => StatementSync;
-
-/** Statements are kept: preparing costs more than running most of them. */
-export function preparing(database: DatabaseSync): Prepare {
-  const prepared = new Map<string, StatementSync>();
-  return (text) => {
-    const known = prepared.get(text);
-    if (known !== undefined) return known;
-    const statement = database.prepare(text);
-    prepared.set(text, statement);
-    return statement;
-  };
 }
 
 export function readerOf(prepare: Prepare): Reader {
