@@ -106,6 +106,22 @@ test("many that open a ledger which is not there yet make one", async () => {
   ]);
 });
 
+test("an empty file that another process is writing at that moment is waited for", async () => {
+  const holder = `
+    import { DatabaseSync } from "node:sqlite";
+    const database = new DatabaseSync(process.argv[1]);
+    database.exec("BEGIN IMMEDIATE");
+    process.stdout.write("held");
+    setTimeout(() => database.exec("ROLLBACK"), 300);`;
+  const child = spawn(process.execPath, ["--input-type=module", "-e", holder, path], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const ended = new Promise((resolve) => child.on("close", resolve));
+  await new Promise((resolve) => child.stdout.once("data", resolve));
+  using ledger = openLedger(path, { busyTimeoutMs: 60_000 });
+  expect([ledger.list(tenants), await ended]).toEqual([[], 0]);
+});
+
 test("processes killed at any moment leave whole changes and a whole record", async () => {
   const script = `
     for (let round = 0; ; round += 1) {
