@@ -12,9 +12,9 @@ if (!existsSync(electronFolder) && process.env.TEST_WORKER_INDEX === undefined)
 export default defineConfig({
   testDir: ".",
   outputDir: "../test-results",
-  timeout: 180_000,
+  timeout: 300_000,
   // Logging in, starting tessera-host and asking a driver take their time on a small machine.
-  expect: { timeout: 40_000 },
+  expect: { timeout: 90_000 },
   workers: 1,
   forbidOnly: process.env.CI === "true",
   reporter: [["list"]],
