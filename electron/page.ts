@@ -74,7 +74,11 @@ export async function pageAnswer(directory: string, path: string, connect: reado
   }
   const type = types[extname(file)] ?? "application/octet-stream";
   if (extname(file) === ".html") {
-    const page = content.toString("utf8").replace("<head>", `<head><meta property="csp-nonce" nonce="${nonce}">`);
+    // The file brings the same policy for where it is opened without these headers. Both hold, so both take the nonce.
+    const page = content
+      .toString("utf8")
+      .replace("style-src 'self'", `style-src 'self' 'nonce-${nonce}'`)
+      .replace("<head>", `<head><meta property="csp-nonce" nonce="${nonce}">`);
     return {
       status: 200,
       headers: { ...headers, "content-type": type, "cache-control": "no-store" },
