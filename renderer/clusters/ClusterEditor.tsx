@@ -7,6 +7,7 @@ import { client } from "../client/index.ts";
 import { Segments } from "../design/controls.tsx";
 import { ErrorText } from "../i18n/ErrorText.tsx";
 import { useText } from "../i18n/index.ts";
+import { useSnapshot } from "../stores/snapshot.ts";
 import { type ClusterForm, emptyForm, type FormProblem, formOf, readForm } from "./form.ts";
 import { parseHosts } from "./hosts.ts";
 import styles from "./page.module.css";
@@ -171,10 +172,16 @@ function Racks({
   );
 }
 
+/** Enough to find it again in the field. */
+function shortened(part: string): string {
+  return part.length > 60 ? `${part.slice(0, 60)}…` : part;
+}
+
 function useProblem(problem: FormProblem | null): string | null {
   const t = useText();
   if (problem === null) return null;
-  if (problem.field === "hosts") return t(`clusters.hosts-${problem.problem}`, { part: problem.part });
+  if (problem.field === "hosts") return t(`clusters.hosts-${problem.problem}`, { part: shortened(problem.part) });
+  if (problem.field === "name-taken") return t("clusters.problem-name-taken", { name: problem.name });
   return t(`clusters.problem-${problem.field}`);
 }
 
@@ -205,8 +212,14 @@ export function ClusterEditor({
     return () => controller.abort();
   }, [clusterId]);
 
-  const change = (part: Partial<ClusterForm>) => setForm((before) => ({ ...before, ...part }));
-  const result = readForm(form);
+  const change = (part: Partial<ClusterForm>) => {
+    // What the services said was about the text before.
+    setError(null);
+    setForm((before) => ({ ...before, ...part }));
+  };
+  const clusters = useSnapshot((state) => state.clusters);
+  const taken = (clusters ?? []).filter(({ id }) => id !== clusterId).map(({ name }) => name);
+  const result = readForm(form, taken);
   const list = parseHosts(form.hosts);
   const problem = useProblem(!result.ok && (tried || result.problem.field === "hosts") ? result.problem : null);
 

@@ -1,6 +1,7 @@
 /** The form of a cluster as text, and the draft that it means. */
 import type { ClusterDraft, RackRule } from "../../shared/api/contract.ts";
 import { type HostListProblem, parseHosts, writeHosts } from "./hosts.ts";
+import { previewRacks } from "./racks.ts";
 
 export interface ClusterForm {
   readonly name: string;
@@ -29,7 +30,8 @@ export function formOf(draft: ClusterDraft): ClusterForm {
 }
 
 export type FormProblem =
-  | { readonly field: "name" | "no-hosts" | "refresh" | "keepalive" }
+  | { readonly field: "name" | "no-hosts" | "pattern" | "refresh" | "keepalive" }
+  | { readonly field: "name-taken"; readonly name: string }
   | { readonly field: "hosts"; readonly problem: HostListProblem; readonly part: string };
 
 export type FormResult =
@@ -42,12 +44,21 @@ function wholeNumber(text: string, least: number, most: number): number | null |
   return Number.isInteger(number) && number >= least && number <= most ? number : null;
 }
 
-export function readForm(form: ClusterForm): FormResult {
+/** As long as the services take a pattern. */
+const longestPattern = 200;
+
+/** `taken`: names of the other clusters. */
+export function readForm(form: ClusterForm, taken: readonly string[] = []): FormResult {
   const name = form.name.trim();
   if (name === "" || name.length > 80) return { ok: false, problem: { field: "name" } };
+  if (taken.includes(name)) return { ok: false, problem: { field: "name-taken", name } };
   const list = parseHosts(form.hosts);
   if (!list.ok) return { ok: false, problem: { field: "hosts", problem: list.problem, part: list.part } };
   if (list.hosts.length === 0) return { ok: false, problem: { field: "no-hosts" } };
+  const { racks } = form;
+  if (racks.kind === "pattern" && (racks.pattern.length > longestPattern || !previewRacks(racks, []).ok)) {
+    return { ok: false, problem: { field: "pattern" } };
+  }
   const refreshSeconds = wholeNumber(form.refreshSeconds, 1, 600);
   if (refreshSeconds === null) return { ok: false, problem: { field: "refresh" } };
   const keepaliveSeconds = wholeNumber(form.keepaliveSeconds, 0, 3_600);
@@ -57,7 +68,7 @@ export function readForm(form: ClusterForm): FormResult {
     draft: {
       name,
       hosts: [...list.hosts],
-      racks: form.racks,
+      racks,
       ...(refreshSeconds === undefined ? {} : { refreshSeconds }),
       ...(keepaliveSeconds === undefined ? {} : { keepaliveSeconds }),
     },

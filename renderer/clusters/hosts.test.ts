@@ -23,6 +23,14 @@ describe("typed hosts", () => {
     ["gpu[1-99999]", "too-many"],
     ["-oProxyCommand=x", "characters"],
     ["gpu|rm", "characters"],
+    ["2001:db8::7", ["2001:db8::7"]],
+    ["gpu1:0", "port"],
+    ["gpu1:99999", "port"],
+    ["ops@[2001:db8::7]:ssh", "port"],
+    ["gpu1:", "port"],
+    ["ops:secret@gpu1", "password"],
+    ["ops@", "nameless"],
+    ["g".repeat(10_000), "too-long"],
   ])("%j", (text, expected) => {
     expect(hostsOf(text)).toEqual(expected);
   });

@@ -1,10 +1,22 @@
 /** Hosts as operators type them: separated by commas, spaces or lines, with Slurm's ranges `gpu[01-08,12]`. */
+import { bareHost } from "./racks.ts";
 
 export type HostList =
   | { readonly ok: true; readonly hosts: readonly string[]; readonly repeated: number }
   | { readonly ok: false; readonly problem: HostListProblem; readonly part: string };
 
-export type HostListProblem = "unclosed" | "range" | "too-many" | "characters";
+export type HostListProblem =
+  | "unclosed"
+  | "range"
+  | "too-many"
+  | "characters"
+  | "too-long"
+  | "password"
+  | "nameless"
+  | "port";
+
+/** As long as the services take a host with its user and port. */
+const longestHost = 255;
 
 const maxHosts = 10_000;
 
@@ -62,6 +74,20 @@ function expand(part: string): Expansion {
   return numbers.flatMap((number) => rest.map((tail) => `${part.slice(0, open)}${number}${tail}`));
 }
 
+/** What the services would refuse of one host, said while it is typed. */
+function problemOf(host: string): HostListProblem | null {
+  if (host.length > longestHost) return "too-long";
+  // The console keeps no password with a cluster, and ssh takes none this way.
+  if (/^[^@]*:[^@]*@/.test(host)) return "password";
+  const name = bareHost(host);
+  if (name === "") return "nameless";
+  // A leading dash would be read as an option by ssh.
+  if (host.startsWith("-") || name.startsWith("-") || /[^\w.@:%+~[\]-]/u.test(host)) return "characters";
+  const port = /(?:^[^:]*|\]):([^:]*)$/.exec(host)?.[1];
+  if (port !== undefined && !(/^\d{1,5}$/.test(port) && Number(port) >= 1 && Number(port) <= 65_535)) return "port";
+  return null;
+}
+
 export function parseHosts(text: string): HostList {
   const hosts = new Set<string>();
   let count = 0;
@@ -69,10 +95,8 @@ export function parseHosts(text: string): HostList {
     const expanded = expand(part);
     if (typeof expanded === "string") return { ok: false, problem: expanded, part };
     for (const host of expanded) {
-      // A leading dash would be read as an option by ssh.
-      if (host === "" || host.startsWith("-") || /[^\w.@:%+~[\]-]/u.test(host)) {
-        return { ok: false, problem: "characters", part: host };
-      }
+      const problem = problemOf(host);
+      if (problem !== null) return { ok: false, problem, part: host };
       count += 1;
       hosts.add(host);
     }

@@ -1,6 +1,6 @@
 /** One sentence for each error code; the services' own sentence and the evidence stand below it. */
 export const errors = {
-  "error.bad-request": "The request was not understood.",
+  "error.bad-request": "This cannot be used as it is.",
   "error.not-found": "It is not there any more.",
   "error.forbidden": "Your role does not allow this.",
   "error.cancelled": "Cancelled.",

@@ -2,7 +2,7 @@ import type { errors as english } from "../en/errors.ts";
 import type { Translated } from "./translated.ts";
 
 export const errors: Translated<typeof english> = {
-  "error.bad-request": "请求内容不符合约定。",
+  "error.bad-request": "内容无法使用。",
   "error.not-found": "对象已不存在。",
   "error.forbidden": "当前角色无权执行此操作。",
   "error.cancelled": "已取消。",
