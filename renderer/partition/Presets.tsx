@@ -1,6 +1,7 @@
 /** Changes of a whole GPU, or of all marked ones at once: presets, MIG mode, copying the layout. */
 import { useState } from "react";
 import { AppError } from "../../shared/errors.ts";
+import { longestPreset } from "../../shared/mig/preset.ts";
 import { useFormat } from "../i18n/format.ts";
 import { useText } from "../i18n/index.ts";
 import { type ManyOutcome, useDraft } from "./draft.ts";
@@ -76,6 +77,10 @@ export function Presets({
     }
   };
   const use = (preset: string) => run(() => useDraft.getState().usePreset(gpuUuids, preset));
+  const forgive = () => {
+    setProblem(null);
+    setOutcome(null);
+  };
 
   return (
     <section className={styles.presets} aria-labelledby="preset-title">
@@ -94,7 +99,10 @@ export function Presets({
         className={styles.customPreset}
         onSubmit={(event) => {
           event.preventDefault();
-          if (custom.trim() !== "") use(custom);
+          if (custom.length > longestPreset) {
+            forgive();
+            setProblem(t("preset.tooLong", { most: longestPreset }));
+          } else if (custom.trim() !== "") use(custom);
         }}
       >
         <input
@@ -103,7 +111,15 @@ export function Presets({
           placeholder={t("preset.custom")}
           spellCheck={false}
           value={custom}
-          onChange={(event) => setCustom(event.target.value)}
+          onChange={(event) => {
+            // What was said of the text before is not said of this one.
+            forgive();
+            setCustom(event.target.value);
+          }}
+          onKeyDown={(event) => {
+            // An empty field submits nothing, as its button is off.
+            if (event.key === "Enter" && custom.trim() === "") forgive();
+          }}
         />
         <button type="submit" className="button" disabled={custom.trim() === ""}>
           {many ? t("preset.useMany", { gpus: t("common.gpus", { count: gpuUuids.length }) }) : t("preset.use")}

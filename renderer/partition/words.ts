@@ -48,7 +48,13 @@ function sentence(t: Translate, format: Format, violation: RuleViolation, facts:
             otherStart: violation.otherStart,
           });
     case "too-many":
-      return t("rule.too-many", { profile: violation.profile, count: violation.maxInstances });
+      return violation.wanted === undefined
+        ? t("rule.too-many", { profile: violation.profile, count: violation.maxInstances })
+        : t("rule.asks-too-many", {
+            profile: violation.profile,
+            wanted: violation.wanted,
+            count: violation.maxInstances,
+          });
     case "media-engines":
       return t("rule.media-engines", { profile: violation.profile, other: violation.otherProfile });
     case "compute-slices":

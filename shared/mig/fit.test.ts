@@ -132,7 +132,7 @@ describe("placeProfiles", () => {
 
   const h100 = pools[0]?.geometry;
   it.each<[string, readonly Place[], readonly number[], RuleViolation]>([
-    ["two 4g", [], [5, 5], { rule: "too-many", profile: "4g.40gb", maxInstances: 1 }],
+    ["two 4g", [], [5, 5], { rule: "too-many", profile: "4g.40gb", maxInstances: 1, wanted: 2 }],
     ["3g, 3g and a 1g", [], [9, 9, 19], { rule: "no-room", profile: "1g.10gb", wanted: 1, fits: 0 }],
     [
       "four 1g beside 4g",

@@ -121,7 +121,8 @@ function whyNot(geometry: GpuGeometry, fixed: Occupancy, profiles: readonly GpuI
   const instead = alternatives(geometry, filled, failing, 0);
   const { name, maxInstances } = failing;
   if ((filled.counts.get(failing.id) ?? 0) >= maxInstances) {
-    return refuse({ rule: "too-many", profile: name, maxInstances }, instead);
+    const all = (fixed.counts.get(failing.id) ?? 0) + profiles.filter(({ id }) => id === failing.id).length;
+    return refuse({ rule: "too-many", profile: name, maxInstances, wanted: all }, instead);
   }
   const wanted = profiles.reduce((sum, profile) => sum + profile.computeSlices, fixed.computeSlices);
   if (filled.computeSlices + failing.computeSlices > geometry.computeSlices) {

@@ -51,6 +51,23 @@ describe("parsePreset", () => {
     expect(outcome(text, rtx)).toBe(expected);
   });
 
+  it("says how many are asked for where no GPU takes so many", () => {
+    const violations = ["9x1g.10gb", "3g+3g+3g"].map((text) => {
+      const answer = parsePreset(text, h100);
+      return isRefusal(answer) ? answer.violation : null;
+    });
+    expect(violations).toEqual([
+      { rule: "too-many", profile: "1g.10gb", maxInstances: 7, wanted: 9 },
+      { rule: "too-many", profile: "3g.40gb", maxInstances: 2, wanted: 3 },
+    ]);
+  });
+
+  it("does not repeat a page that was pasted by mistake", () => {
+    for (const text of ["x".repeat(10_000), "y".repeat(400)]) {
+      expect(() => parsePreset(text, h100)).toThrow(/^.{1,240}$/);
+    }
+  });
+
   it("understands the name that another driver gives the same profile, but no other size", () => {
     expect(["7x1g.24gb", "3g.95gb", "1g.45gb", "1g.30gb"].map((text) => outcome(text, gb200))).toEqual([
       "19@0 19@1 19@2 19@3 19@4 19@5 19@6",

@@ -7,13 +7,21 @@ import type { GpuGeometry, GpuInstanceProfile, Layout, LayoutInstance, MediaEngi
 /** More instances than any GPU takes: a typing error, not a wish. */
 const mostInstances = 64;
 
+/** No preset of any GPU is near this long. */
+export const longestPreset = 500;
+
 /** Names drift by a gigabyte or two between drivers; the next size of profile is far away. */
 const nameDrift = 0.05;
+
+/** Longer text is not repeated whole: what was typed by mistake may be a page. */
+function quoted(text: string): string {
+  return `"${text.length > 60 ? `${text.slice(0, 60)}…` : text}"`;
+}
 
 function wrong(text: string, reason: string): AppError {
   return new AppError({
     code: "bad-request",
-    message: `The preset "${text}" cannot be read: ${reason}.`,
+    message: `The preset ${quoted(text)} cannot be read: ${reason}.`,
     remedy: "Write profiles with their number, like 7x1g.10gb, 3g+4g or 2x3g.40gb,1x1g.10gb.",
   });
 }
@@ -62,6 +70,7 @@ export function parsePreset(
   geometry: GpuGeometry,
   fixed: readonly LayoutInstance[] = [],
 ): Layout | Refusal {
+  if (text.length > longestPreset) throw wrong(text, `it is longer than ${longestPreset} characters`);
   if (/^\s*(empty|none)\s*$/i.test(text)) return placeProfiles(geometry, fixed, []);
   // A plus sign joins profiles, except where it begins an attribute of one.
   const words = text
@@ -74,9 +83,9 @@ export function parsePreset(
   for (const word of words) {
     const [, count, name = ""] = /^(?:(\d+)x)?(.*)$/i.exec(word) ?? [];
     const wanted = readProfile(name);
-    if (wanted === null) throw wrong(text, `"${word}" is no profile`);
+    if (wanted === null) throw wrong(text, `${quoted(word)} is no profile`);
     const number = count === undefined ? 1 : Number(count);
-    if (number === 0) throw wrong(text, `"${word}" asks for none`);
+    if (number === 0) throw wrong(text, `${quoted(word)} asks for none`);
     if (number + profileIds.length > mostInstances)
       throw wrong(text, `it asks for more than ${mostInstances} instances`);
     const profile = findProfile(geometry, wanted);

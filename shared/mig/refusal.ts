@@ -16,7 +16,9 @@ function sentenceOf(violation: RuleViolation): string {
     case "overlap":
       return `${violation.profile} at memory slice ${violation.start} overlaps ${violation.otherProfile} at ${violation.otherStart}${violation.otherInUse ? ", which is in use" : ""}.`;
     case "too-many":
-      return `At most ${violation.maxInstances} of ${violation.profile} can exist at the same time.`;
+      return violation.wanted === undefined
+        ? `At most ${violation.maxInstances} of ${violation.profile} can exist at the same time.`
+        : `${violation.wanted} of ${violation.profile} would be needed; at most ${violation.maxInstances} can exist at the same time.`;
     case "media-engines":
       return violation.profile === violation.otherProfile
         ? `There are not enough media engines for another ${violation.profile}.`

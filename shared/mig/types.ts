@@ -116,7 +116,13 @@ export type RuleViolation =
       readonly otherStart: number;
       readonly otherInUse: boolean;
     }
-  | { readonly rule: "too-many"; readonly profile: string; readonly maxInstances: number }
+  | {
+      readonly rule: "too-many";
+      readonly profile: string;
+      readonly maxInstances: number;
+      /** How many a preset asks for in all; absent where one more is put to those that are there. */
+      readonly wanted?: number;
+    }
   | { readonly rule: "media-engines"; readonly profile: string; readonly otherProfile: string }
   | { readonly rule: "compute-slices"; readonly wanted: number; readonly available: number }
   | {

@@ -147,6 +147,7 @@ export const partition = {
   "preset.use": "Use",
   "preset.useMany": "Use on {{gpus}}",
   "preset.empty": "empty",
+  "preset.tooLong": "This is too long for a preset: at most {{most}} characters.",
   "preset.copyTo": "Copy this layout to…",
   "preset.copyMarked": "Copy this layout to the marked GPUs",
   "preset.migOn": "Enable MIG",

@@ -15,6 +15,7 @@ export const rules = {
   "rule.overlap-held": "{{profile}} at {{start}} would overlap {{other}} at {{otherStart}}, which {{holder}} holds.",
   "rule.too-many_one": "A GPU takes {{count}} {{profile}}, and it is there already.",
   "rule.too-many_other": "A GPU takes {{count}} {{profile}}, and they are there already.",
+  "rule.asks-too-many": "The preset asks for {{wanted}} {{profile}}; a GPU takes {{count}}.",
   "rule.media-engines": "{{profile}} needs the media engines that {{other}} has.",
   "rule.compute-slices": "It would need {{wanted}} compute slices in all; the GPU has {{available}}.",
   "rule.unknown-compute-profile": "{{profile}} has no compute instance profile {{id}}. It knows {{known}}.",

@@ -136,6 +136,7 @@ export const partition: Translated<typeof english> = {
   "preset.use": "使用",
   "preset.useMany": "用于 {{gpus}}",
   "preset.empty": "清空",
+  "preset.tooLong": "预设过长：最多 {{most}} 个字符。",
   "preset.copyTo": "把此布局复制到…",
   "preset.copyMarked": "把此布局复制到已标记的 GPU",
   "preset.migOn": "开启 MIG",

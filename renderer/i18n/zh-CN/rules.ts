@@ -16,6 +16,7 @@ export const rules: Translated<typeof english> = {
   "rule.overlap-held":
     "{{profile}}（起点 {{start}}）会与 {{other}}（起点 {{otherStart}}）重叠，后者由 {{holder}} 占用。",
   "rule.too-many_other": "一块 GPU 最多 {{count}} 个 {{profile}}，已经占满。",
+  "rule.asks-too-many": "该预设要 {{wanted}} 个 {{profile}}，而一块 GPU 最多 {{count}} 个。",
   "rule.media-engines": "{{profile}} 需要的媒体引擎已归 {{other}}。",
   "rule.compute-slices": "总共需要 {{wanted}} 个计算切片，而 GPU 只有 {{available}} 个。",
   "rule.unknown-compute-profile": "{{profile}} 没有编号为 {{id}} 的计算实例规格。它支持 {{known}}。",
