@@ -6,7 +6,7 @@ import { WorkView } from "../app/WorkView.tsx";
 import { TenantSwatch } from "../board/Swatch.tsx";
 import { shortModel } from "../board/state.ts";
 import { DownloadIcon } from "../design/icons.tsx";
-import { useText } from "../i18n/index.ts";
+import { type Translate, useText } from "../i18n/index.ts";
 import { tenantMark } from "../stores/colouring.ts";
 import { useFilter } from "../stores/filter.ts";
 import { type Selection, useSelection } from "../stores/selection.ts";
@@ -177,17 +177,20 @@ const units: Partial<Record<ColumnId, string>> = {
   power: "W",
 };
 
+/** The file keeps the codes, so that it reads the same in every language. */
+function wordsOf(text: Translate, row: TableRow, id: ColumnId, value: string | number): string {
+  if (id === "state") return text(`inspector.state-${row.state}`);
+  if (id === "model") return shortModel(String(value));
+  return units[id] === undefined ? String(value) : `${value} ${units[id]}`;
+}
+
 function Cell({ id, row }: { readonly id: ColumnId; readonly row: TableRow }) {
   const text = useText();
   const value = row.values[id];
   const known = value !== null;
   // A field that has no meaning on this row is empty; one that the driver did not give says so.
   const shown = known
-    ? units[id] === undefined
-      ? id === "model"
-        ? shortModel(String(value))
-        : String(value)
-      : `${value} ${units[id]}`
+    ? wordsOf(text, row, id, value)
     : row.gpuUuid !== null && units[id] !== undefined
       ? text("common.unknown")
       : "";

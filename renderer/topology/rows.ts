@@ -10,6 +10,7 @@ export interface TableRow {
   readonly hostId: string;
   readonly gpuUuid: string | null;
   readonly gpuInstanceId: number | null;
+  readonly state: HostView["state"]["kind"];
   readonly values: Readonly<Record<ColumnId, CsvValue>>;
 }
 
@@ -57,6 +58,7 @@ export function rowsOf(hosts: Iterable<HostView>, query: Query | null): readonly
         hostId: host.id,
         gpuUuid: null,
         gpuInstanceId: null,
+        state: host.state.kind,
         values: { ...nothing, ...common },
       });
     }
@@ -77,6 +79,7 @@ export function rowsOf(hosts: Iterable<HostView>, query: Query | null): readonly
           hostId: host.id,
           gpuUuid: gpu.uuid,
           gpuInstanceId: null,
+          state: host.state.kind,
           values: {
             ...card,
             ...held(gpu.holder),
@@ -96,6 +99,7 @@ export function rowsOf(hosts: Iterable<HostView>, query: Query | null): readonly
           hostId: host.id,
           gpuUuid: gpu.uuid,
           gpuInstanceId: instance.id,
+          state: host.state.kind,
           values: {
             ...card,
             ...held(instance.holder),
