@@ -1,5 +1,5 @@
 /** What the colours mean, at the foot of the board. */
-import { useState } from "react";
+import { useLayoutEffect, useRef, useState } from "react";
 import { useText } from "../i18n/index.ts";
 import { colourModes, profileHue, profiles, tenantMark, tenants, useColouring } from "../stores/colouring.ts";
 import { useCounts } from "../stores/counts-store.ts";
@@ -7,6 +7,11 @@ import type { Board } from "./engine.ts";
 import { TenantSwatch } from "./Swatch.tsx";
 
 const mostTenants = 8;
+/** On a narrow board, so that the legend does not take a fourth row from the hosts. */
+const mostTenantsNarrow = 3;
+const narrowPx = 760;
+/** Between the legend and the edge, and as much above it. */
+const marginPx = 8;
 
 export function BoardLegend({ board }: { readonly board: Board }) {
   const text = useText();
@@ -14,10 +19,30 @@ export function BoardLegend({ board }: { readonly board: Board }) {
   // Tenants are met as hosts are told of, and profiles as the hosts are counted.
   useCounts();
   const [all, setAll] = useState(false);
+  const [narrow, setNarrow] = useState(false);
+  const element = useRef<HTMLDivElement>(null);
+  const there = board.scene.layout.hostIds.length > 0;
+  useLayoutEffect(() => {
+    const legend = element.current;
+    if (!there || legend === null) return;
+    const measure = () => {
+      setNarrow((legend.parentElement?.clientWidth ?? narrowPx) < narrowPx);
+      // Where nothing is known yet there is a banner in place of the legend.
+      const banner = legend.parentElement?.querySelector<HTMLElement>(".board-banner");
+      board.setFoot(Math.max(legend.offsetHeight, banner?.offsetHeight ?? 0) + 2 * marginPx);
+    };
+    const observer = new ResizeObserver(measure);
+    observer.observe(legend);
+    if (legend.parentElement !== null) observer.observe(legend.parentElement);
+    measure();
+    return () => observer.disconnect();
+  }, [board, there]);
   if (board.scene.layout.hostIds.length === 0 || !colourModes.includes(mode)) return null;
   return (
-    <div className="board-legend">
-      {mode === "tenant" ? <Tenants all={all} onAll={() => setAll(!all)} /> : null}
+    <div className="board-legend" ref={element}>
+      {mode === "tenant" ? (
+        <Tenants most={narrow ? mostTenantsNarrow : mostTenants} all={all} onAll={() => setAll(!all)} />
+      ) : null}
       {mode === "profile" ? <Profiles /> : null}
       {mode === "use" || mode === "memory" ? <Scale labels={["0 %", "20", "40", "60", "80 %"]} /> : null}
       {mode === "temperature" ? <Scale labels={["< 45 °C", "45", "55", "65", "75 °C +"]} /> : null}
@@ -27,7 +52,7 @@ export function BoardLegend({ board }: { readonly board: Board }) {
           <Item className="swatch-warning" label={text("board.needsLook")} />
         </>
       ) : null}
-      <span className="legend-gap" />
+      {narrow ? null : <span className="legend-gap" />}
       <Item className="swatch-unheld" label={text("board.nobodyHolds")} />
       <Item className="swatch-free" label={text("board.free")} />
       <Item className="swatch-broken" label={text("board.broken")} />
@@ -44,10 +69,10 @@ function Item({ className, label }: { readonly className: string; readonly label
   );
 }
 
-function Tenants({ all, onAll }: { readonly all: boolean; readonly onAll: () => void }) {
+function Tenants({ most, all, onAll }: { readonly most: number; readonly all: boolean; readonly onAll: () => void }) {
   const text = useText();
   const names = Array.from({ length: tenants.size }, (_, at) => tenants.nameOf(at + 1) ?? "");
-  const shown = all ? names : names.slice(0, mostTenants);
+  const shown = all ? names : names.slice(0, most);
   return (
     <>
       {shown.map((name) => (
@@ -56,9 +81,9 @@ function Tenants({ all, onAll }: { readonly all: boolean; readonly onAll: () => 
           {name}
         </span>
       ))}
-      {names.length > mostTenants ? (
+      {names.length > most ? (
         <button type="button" className="legend-more" onClick={onAll}>
-          {all ? text("board.fewer") : text("board.more", { count: names.length - mostTenants })}
+          {all ? text("board.fewer") : text("board.more", { count: names.length - most })}
         </button>
       ) : null}
     </>

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { clamp, fitCamera, panBy, reveal, zoomAt } from "./camera.ts";
+import { clamp, fitCamera, inSight, inSightWhole, panBy, reveal, within, zoomAt } from "./camera.ts";
 
 const world = { width: 1048, height: 648 };
 const view = { width: 1044, height: 700 };
@@ -40,6 +40,26 @@ describe("camera", () => {
         expect(camera.y + view.height / camera.zoom).toBeGreaterThan(0);
       }),
     );
+  });
+
+  it("keeps scale and place while a panel takes part of the window, and is back at the top when it gives it back", () => {
+    const before = fitCamera(world, view, 1.2);
+    const open = { width: view.width, height: view.height - 250 };
+    expect(within(before, world, open)).toEqual({ ...before, x: expect.closeTo(before.x, 9) });
+    const moved = reveal(before, { x: 16, y: 560, width: 300, height: 70 }, open);
+    expect(moved.zoom).toBe(before.zoom);
+    expect(within(moved, world, view)).toEqual({ ...before, x: expect.closeTo(before.x, 9) });
+  });
+
+  it("tells what is in sight, in part and whole", () => {
+    const camera = { x: 0, y: 0, zoom: 1 };
+    const box = (y: number) => ({ x: 10, y, width: 50, height: 20 });
+    const seen = [100, 690, 701].map((y) => [inSight(camera, box(y), view), inSightWhole(camera, box(y), view)]);
+    expect(seen).toEqual([
+      [true, true],
+      [true, false],
+      [false, false],
+    ]);
   });
 
   it("does not move for what is in sight already", () => {

@@ -47,7 +47,12 @@ export function fitCamera(world: Size, view: Size, most: number): Camera {
 /** Keeps the world in sight: where it is smaller than the window it lies centred across and at the top. */
 export function clamp(camera: Camera, world: Size, view: Size, most: number): Camera {
   const least = Math.min(fitZoom(world, view, most), 1) * 0.8;
-  const zoom = Math.max(least, Math.min(maxZoom, camera.zoom));
+  return within({ ...camera, zoom: Math.max(least, Math.min(maxZoom, camera.zoom)) }, world, view);
+}
+
+/** The same at the camera's own zoom: what a panel that opens or closes under the board asks for. */
+export function within(camera: Camera, world: Size, view: Size): Camera {
+  const { zoom } = camera;
   const along = (at: number, worldLength: number, viewLength: number, small: number) => {
     const shown = viewLength / zoom;
     if (worldLength <= shown) return small * (worldLength - shown);
@@ -77,6 +82,21 @@ export interface Box {
   readonly y: number;
   readonly width: number;
   readonly height: number;
+}
+
+/** Whether any of the box (world) is on the screen. */
+export function inSight(camera: Camera, box: Box, view: Size): boolean {
+  return (
+    box.x < camera.x + view.width / camera.zoom &&
+    box.x + box.width > camera.x &&
+    box.y < camera.y + view.height / camera.zoom &&
+    box.y + box.height > camera.y
+  );
+}
+
+export function inSightWhole(camera: Camera, box: Box, view: Size): boolean {
+  const least = reveal(camera, box, view, 0);
+  return least.x === camera.x && least.y === camera.y;
 }
 
 /** The smallest move that brings the box (world) into sight with a margin. */

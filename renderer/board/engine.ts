@@ -19,10 +19,13 @@ import {
   clamp,
   createBeyond,
   fitCamera,
+  inSight,
+  inSightWhole,
   maxZoom,
   panBy,
   reveal,
   type Size,
+  within,
   zoomAt,
 } from "./camera.ts";
 import { createDragTargets } from "./drag-targets.ts";
@@ -50,6 +53,8 @@ export interface Board {
   /** Where the thing lies on the screen, in CSS pixels relative to the canvas. */
   boxOf(focus: Focus): Box | null;
   setFocused(focused: boolean): void;
+  /** CSS pixels at the foot that the legend covers: the board's content ends above them. */
+  setFoot(height: number): void;
   setHover(hover: { hit: Hit; x: number; y: number } | null): void;
   /** Where a drag is; null when it left. */
   setDragPoint(point: { x: number; y: number } | null): void;
@@ -64,13 +69,15 @@ const zoomSettleMs = 110;
 const glideMs = 120;
 const newsEveryMs = 120;
 const newsGatherMs = 25;
-const footPx = 40;
+/** Until the legend has said how high it is. */
+const usualFootPx = 40;
 
 export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement): Board {
   const context = canvas.getContext("2d", { alpha: false });
   if (context === null) throw new Error("no canvas 2D");
   let view: Size = { width: frameElement.clientWidth || 1, height: frameElement.clientHeight || 1 };
   let ratio = window.devicePixelRatio || 1;
+  let footPx = usualFootPx;
   const scene = createLiveScene(useTheme.getState().theme, view.width, view.height - footPx);
   const tiles = createTiles();
   const targets = createDragTargets();
@@ -92,7 +99,10 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
   const world = (): Size => ({ width: scene.layout.width, height: scene.layout.height });
   /** The foot of the board belongs to the legend. */
   const room = (): Size => ({ width: view.width, height: Math.max(1, view.height - footPx) });
+  /** The window that the camera was fitted to. */
+  let fittedTo = view;
   const refit = () => {
+    fittedTo = view;
     camera = fitCamera(world(), room(), metrics.maxFitZoom);
   };
 
@@ -269,6 +279,31 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
     return { x: x + box.x + box.width * from, y: y + box.y, width: box.width * part, height: box.height };
   };
 
+  /** The host of what is aimed at, else of what is selected: a GPU is read beside its neighbours. */
+  const attended = (): Focus | null => {
+    const { aim } = useDraft.getState();
+    const { selected } = useSelection.getState();
+    const hostId = aim === null ? selected?.hostId : factsFor(aim.gpuUuid)?.hostId;
+    const hostIndex = hostId === undefined ? undefined : scene.layout.indexOf.get(hostId);
+    return hostIndex === undefined ? null : { hostIndex, gpu: null, slice: null };
+  };
+  /**
+   * Makes a change of the window or of its foot. What is aimed at or selected and was in sight stays so, at the zoom
+   * that there is and by no more than is needed.
+   */
+  const keepInSight = (change: () => void) => {
+    if (glide !== null) camera = glide.to;
+    glide = null;
+    const focus = attended();
+    const before = focus === null ? null : worldBox(focus);
+    const seen = before !== null && inSight(camera, before, room());
+    change();
+    const box = seen && focus !== null ? worldBox(focus) : null;
+    if (box !== null && !inSightWhole(camera, box, room())) camera = reveal(camera, box, room());
+    moved();
+    ask();
+  };
+
   const refresh = () => {
     const change = scene.update();
     if (change.arranged && fitted) refit();
@@ -290,17 +325,19 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
       nextRatio !== ratio || window.innerWidth !== windowWidth || window.innerHeight !== windowHeight;
     windowWidth = window.innerWidth;
     windowHeight = window.innerHeight;
-    view = next;
-    ratio = nextRatio;
-    if (windowChanged) {
-      scene.arrange(view.width, view.height - footPx);
-      tiles.invalidate();
-    }
-    if (fitted) refit();
-    else camera = clamp(camera, world(), room(), metrics.maxFitZoom);
     paintAll = true;
-    moved();
-    ask();
+    keepInSight(() => {
+      view = next;
+      ratio = nextRatio;
+      // A panel opened or closed: what lies under the pointer stays there, at its scale.
+      if (!windowChanged) camera = within(camera, world(), room());
+      else {
+        scene.arrange(view.width, view.height - footPx);
+        tiles.invalidate();
+        if (fitted) refit();
+        else camera = clamp(camera, world(), room(), metrics.maxFitZoom);
+      }
+    });
   });
   let windowWidth = window.innerWidth;
   let windowHeight = window.innerHeight;
@@ -383,8 +420,8 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
         // Far away: go there, with the host in the middle.
         next = {
           zoom: 1,
-          x: box.x + box.width / 2 - view.width / 2,
-          y: box.y + box.height / 2 - view.height / 2,
+          x: box.x + box.width / 2 - room().width / 2,
+          y: box.y + box.height / 2 - room().height / 2,
         };
       } else next = reveal(before, box, room());
       if (next.x === before.x && next.y === before.y && next.zoom === before.zoom) return;
@@ -404,6 +441,15 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
     setFocused: (next) => {
       focused = next;
       ask();
+    },
+    setFoot: (height) => {
+      if (height === footPx) return;
+      keepInSight(() => {
+        footPx = height;
+        // Not while a panel takes part of the window: then the board would come at another scale.
+        if (fitted && view.width === fittedTo.width && view.height === fittedTo.height) refit();
+        else camera = within(camera, world(), room());
+      });
     },
     setHover: (hover) => {
       const before = useBoardView.getState().hover;

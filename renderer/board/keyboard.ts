@@ -127,13 +127,23 @@ const titles: readonly (readonly [key: string, registered: string, title: Messag
 /** These say something about the whole board, whatever has the focus. */
 const always = new Set(["l", "0", "+", "-"]);
 
+/** From the inspector or the plan, where nothing is open that Escape would close first. */
+function comeBack(): boolean {
+  const { activeElement } = document;
+  const keys = document.querySelector<HTMLElement>(".board-keys");
+  if (keys === null || activeElement === null || activeElement === keys) return false;
+  if (activeElement.closest("[role=dialog], [role=menu], [role=listbox]") !== null) return false;
+  keys.focus();
+  return true;
+}
+
 export function registerBoardKeys(board: Board): () => void {
   const stops = titles.map(([key, keys, title]) =>
     registerKey({
       keys,
       title,
       run: () => {
-        if (!always.has(keys) && document.activeElement !== document.body) return false;
+        if (!always.has(keys) && document.activeElement !== document.body) return keys === "escape" && comeBack();
         return handleBoardKey(board, { key, ctrlKey: false, metaKey: false, altKey: false });
       },
     }),

@@ -20,6 +20,14 @@ function boxes(layout: BoardLayout) {
 }
 
 describe("layoutBoard", () => {
+  it.each([
+    [1440, 800],
+    [448, 480],
+  ])("leaves a line for the names of racks where 5,000 hosts fit into %i x %i", (width, height) => {
+    const layout = layoutBoard(cluster([5_000]), width, height);
+    expect(layout.rackHeader * fitZoom(layout, { width, height }, metrics.maxFitZoom)).toBeGreaterThan(11);
+  });
+
   it("puts three racks of eight side by side, each in one column, as drawn", () => {
     const layout = layoutBoard(cluster([8, 8, 8]), 1044, 700);
     expect(new Set(layout.hostX).size).toBe(3);

@@ -19,6 +19,8 @@ export const metrics = {
   minCardWidth: 264,
   idealCardWidth: 328,
   maxCardWidth: 420,
+  /** As high as a line of text is at the zoom that shows thousands of hosts. */
+  maxRackHeader: 320,
   /** Beyond this a cluster that fits is not blown up further. */
   maxFitZoom: 1.2,
 } as const;
@@ -258,7 +260,7 @@ export function layoutBoard(hosts: readonly LayoutHost[], viewWidth: number, vie
         cardWidth = Math.max(metrics.minCardWidth, Math.min(metrics.maxCardWidth, fill));
         const width = 2 * metrics.margin + columns * (cardWidth + metrics.rackGap) - metrics.rackGap;
         zoom = Math.min(heightZoom, viewWidth / width);
-        header = Math.max(24, Math.min(72, 13 / zoom));
+        header = Math.max(24, Math.min(metrics.maxRackHeader, 13 / zoom));
       }
       // A rack stays in one column unless splitting it gains a good deal.
       const score = zoom * (rows === largest ? 1 : 0.85) * (0.9 + (0.1 * Math.min(cardWidth, 328)) / 328);

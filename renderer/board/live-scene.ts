@@ -85,15 +85,21 @@ function matchOf(entry: HostEntry): HostMatch | null {
   return { whole: found.whole, cells: cellMatches, gpus };
 }
 
-/** Racks are much alike: the few different sentences are made once each. */
-function summariesOf(racks: readonly RackBox[]): readonly string[] {
+function anyKnown(entries: Iterable<HostEntry>): boolean {
+  for (const { host } of entries) if (host.inventory !== null) return true;
+  return false;
+}
+
+/** Racks are much alike: the few different sentences are made once each. GPUs are told of once any are known. */
+function summariesOf(racks: readonly RackBox[], known: boolean): readonly string[] {
   const made = new Map<string, string>();
   return racks.map((rack) => {
     const hosts = rack.to - rack.from;
     const key = `${hosts} ${rack.gpuCount}`;
-    const known = made.get(key);
-    if (known !== undefined) return known;
-    const text = `${t("common.hosts", { count: hosts })}, ${t("common.gpus", { count: rack.gpuCount })}`;
+    const before = made.get(key);
+    if (before !== undefined) return before;
+    const hostWords = t("common.hosts", { count: hosts });
+    const text = known ? `${hostWords}, ${t("common.gpus", { count: rack.gpuCount })}` : hostWords;
     made.set(key, text);
     return text;
   });
@@ -111,6 +117,8 @@ export function createLiveScene(theme: Theme, viewWidth: number, viewHeight: num
   let query = useFilter.getState().query;
   let hostsBefore: ReadonlyMap<string, HostView> | null = null;
   let currentTheme = theme;
+  /** Whether any host has said what it has. Before that, GPUs are only drawn as many as there mostly are. */
+  let known = false;
   let summaries: { layout: BoardLayout | null; language: Language | null; texts: readonly string[] } = {
     layout: null,
     language: null,
@@ -193,7 +201,7 @@ export function createLiveScene(theme: Theme, viewWidth: number, viewHeight: num
     rackSummary: (at) => {
       const { language } = useLanguageStore.getState();
       if (summaries.layout !== layout || summaries.language !== language) {
-        summaries = { layout, language, texts: summariesOf(layout.racks) };
+        summaries = { layout, language, texts: summariesOf(layout.racks, known) };
       }
       return summaries.texts[at] ?? "";
     },
@@ -218,6 +226,12 @@ export function createLiveScene(theme: Theme, viewWidth: number, viewHeight: num
       if (arranged) {
         shape = next;
         rearrange();
+        everything = true;
+      }
+      const knownBefore = known;
+      if (changed.size > 0) known = anyKnown(entries.values());
+      if (known !== knownBefore) {
+        summaries = { ...summaries, layout: null };
         everything = true;
       }
       const indexes: number[] = [];

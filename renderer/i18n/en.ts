@@ -92,7 +92,7 @@ export const en = {
     "key-walk": "Walk the board",
     "key-ends": "First and last host",
     "key-in": "Into a host, a GPU, a slice; then the host's own view",
-    "key-out": "Out again",
+    "key-out": "Out again; from a panel back to the board",
     "key-mark": "Mark a GPU for a common change",
     "key-open": "Open the host",
     "key-zoom": "Zoom in and out; past the end the host opens",

@@ -89,7 +89,7 @@ export const zhCN = {
     "key-walk": "在面板上移动",
     "key-ends": "第一台与最后一台主机",
     "key-in": "进入主机、GPU、切片，最后进入主机视图",
-    "key-out": "返回上一级",
+    "key-out": "返回上一级；从面板回到看板",
     "key-mark": "标记 GPU 以便一起更改",
     "key-open": "打开主机",
     "key-zoom": "放大与缩小；放到最大后打开主机",
