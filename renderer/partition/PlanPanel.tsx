@@ -122,10 +122,7 @@ function DraftPlan() {
       <StaleBanner gpus={stale} />
       <div className={styles.content}>
         <div className={styles.bar}>
-          <h2 className="truncate" title={title}>
-            {title}
-          </h2>
-          <span className={styles.spacer} />
+          <h2 className={styles.planTitle}>{title}</h2>
           <Check hosts={hosts} />
           <History />
         </div>

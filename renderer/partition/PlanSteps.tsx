@@ -51,11 +51,6 @@ export function stepWords(t: Translate, step: PlanStep): string {
   }
 }
 
-/** Long UUIDs are cut for reading; the title and the copied commands hold them whole. */
-function shortCommand(command: readonly string[]): string {
-  return command.map((word) => word.replace(/^(GPU-[0-9a-f]{4})[0-9a-f-]{8,}$/i, "$1…")).join(" ");
-}
-
 interface StepState {
   readonly words: string;
   readonly state: "waiting" | "started" | "done" | "failed" | "back";
@@ -99,12 +94,9 @@ function StepRow({
       <span className={styles.chipCell}>
         <span className={`tag ${chip.tone}`}>{chip.label}</span>
       </span>
-      <span className="truncate" title={stepWords(t, step)}>
-        {stepWords(t, step)}
-      </span>
-      <code className={styles.command} title={commands.map((command) => command.join(" ")).join("\n")}>
-        {commands.map(shortCommand).join("; ")}
-      </code>
+      <span className={styles.stepWords}>{stepWords(t, step)}</span>
+      {/* Whole, one a line: what runs is read before it is applied, and what is selected here is what a shell takes. */}
+      <code className={styles.command}>{commands.map((command) => command.join(" ")).join("\n")}</code>
       {state === null ? null : (
         <span className={`truncate ${styles.stepState}`} data-state={state.state} title={state.words}>
           {state.words}
@@ -157,12 +149,8 @@ function KeptRow({ gpu, kept }: { readonly gpu: PlannedGpu; readonly kept: reado
       <span className={styles.chipCell}>
         <span className="tag">{t("plan.keep")}</span>
       </span>
-      <span className="truncate" title={words}>
-        {words}
-      </span>
-      <span className={`${styles.command} muted`} title={who}>
-        {who}
-      </span>
+      <span className={styles.stepWords}>{words}</span>
+      <span className={styles.command}>{who}</span>
     </li>
   );
 }
