@@ -280,12 +280,20 @@ export interface AboveParent extends BindingLimit {
   readonly above: BindingLimit;
 }
 
-/** A node's own limits that are higher than what binds above it: Slurm accepts those in silence. Throws AppError `not-found`. */
-export function limitsAboveParent(tree: QuotaTree, nodeId: string): readonly AboveParent[] {
+/**
+ * A node's own limit on one resource where it is higher than what binds above it, else null: Slurm accepts such limits in
+ * silence. Throws AppError `not-found`.
+ */
+export function aboveParent(tree: QuotaTree, nodeId: string, resource: Resource): AboveParent | null {
   const position = positionOf(tree, nodeId);
-  return [...(tree.limits[position] ?? [])].flatMap(([resource, limit]) => {
-    const above = tightest(tree, nodeAt(tree, position).parent, resource);
-    if (above === null || compare(limit, above.limit) <= 0) return [];
-    return { ...bindingAt(tree, position, resource, limit), above };
-  });
+  const limit = tree.limits[position]?.get(resource);
+  const above = limit === undefined ? null : tightest(tree, nodeAt(tree, position).parent, resource);
+  if (limit === undefined || above === null || compare(limit, above.limit) <= 0) return null;
+  return { ...bindingAt(tree, position, resource, limit), above };
+}
+
+/** Every limit of a node that is higher than what binds above it. Throws AppError `not-found`. */
+export function limitsAboveParent(tree: QuotaTree, nodeId: string): readonly AboveParent[] {
+  const resources = tree.limits[positionOf(tree, nodeId)]?.keys() ?? [];
+  return [...resources].flatMap((resource) => aboveParent(tree, nodeId, resource) ?? []);
 }
