@@ -27,7 +27,16 @@ export interface Blocker extends BindingLimit {
 /** What is in use beyond the tree's own usage, by position: of allocations that were taken to have started. */
 type Started = Map<number, Map<Resource, Fraction>>;
 
-function demandsOf(allocation: Allocation): readonly AmountEntry[] {
+/** An allocation with what is asked of every level, worked out once for the many drafts that it is tried against. */
+export interface Demand {
+  readonly allocation: Allocation;
+  /** From the node that it is charged to up to the cluster. */
+  readonly chain: readonly number[];
+  readonly amounts: readonly AmountEntry[];
+  readonly usesCards: boolean;
+}
+
+function amountsAsked(allocation: Allocation): readonly AmountEntry[] {
   const { cardHours: _, ...amounts } = allocation.amounts;
   return amountsOf(amounts).filter(([, amount]) => amount.numerator > 0);
 }
@@ -36,40 +45,48 @@ function usesCards({ amounts }: Allocation): boolean {
   return (amounts.cards ?? zero).numerator > 0 || (amounts.cardHours ?? zero).numerator > 0;
 }
 
-/** What an allocation asks of one node: its amounts, and card-hours in the period in which the node counts them. */
-function asksOf(
-  tree: QuotaTree,
-  position: number,
-  allocation: Allocation,
-  demands: readonly AmountEntry[],
-): readonly (readonly [Resource, Fraction | null])[] {
-  const { cardHours } = nodeAt(tree, position).limits;
-  if (cardHours === undefined || !usesCards(allocation)) return demands;
-  return [...demands, [cardHoursResource(cardHours.period), allocation.amounts.cardHours ?? null]];
+/** Throws AppError `not-found` where the allocation is charged to a node that the tree has not. */
+export function demandOf(tree: QuotaTree, allocation: Allocation): Demand {
+  return {
+    allocation,
+    chain: chainOf(tree, positionOf(tree, allocation.nodeId)),
+    amounts: amountsAsked(allocation),
+    usesCards: usesCards(allocation),
+  };
 }
 
-function blockerAt(
-  tree: QuotaTree,
-  position: number,
-  [resource, asked]: readonly [Resource, Fraction | null],
-  started: Started,
-): Blocker | null {
+type Ask = readonly [resource: Resource, asked: Fraction | null];
+
+/** What is asked of one node: the amounts, and card-hours in the period in which the node counts them. */
+function asksOf(tree: QuotaTree, position: number, demand: Demand): readonly Ask[] {
+  const { cardHours } = nodeAt(tree, position).limits;
+  if (cardHours === undefined || !demand.usesCards) return demand.amounts;
+  return [...demand.amounts, [cardHoursResource(cardHours.period), demand.allocation.amounts.cardHours ?? null]];
+}
+
+function blockerAt(tree: QuotaTree, position: number, [resource, asked]: Ask, started: Started): Blocker | null {
   const limit = tree.limits[position]?.get(resource);
   if (limit === undefined) return null;
-  const inTree = tree.usage[position]?.get(resource) ?? zero;
-  const usage = add(inTree, started.get(position)?.get(resource) ?? zero);
-  const missing = subtract(add(usage, asked ?? zero), limit);
-  const order = compare(missing, zero);
+  const usage = add(tree.usage[position]?.get(resource) ?? zero, started.get(position)?.get(resource) ?? zero);
+  const needed = asked === null ? usage : add(usage, asked);
+  const order = compare(needed, limit);
   if (order < 0 || (order === 0 && asked !== null)) return null;
   const { id, level } = nodeAt(tree, position);
-  return { resource, limit, nodeId: id, level, usage, asked, missing };
+  return { resource, limit, nodeId: id, level, usage, asked, missing: subtract(needed, limit) };
 }
 
-function blockersWith(tree: QuotaTree, allocation: Allocation, started: Started): readonly Blocker[] {
-  const demands = demandsOf(allocation);
-  return chainOf(tree, positionOf(tree, allocation.nodeId)).flatMap((position) =>
-    asksOf(tree, position, allocation, demands).flatMap((ask) => blockerAt(tree, position, ask, started) ?? []),
-  );
+const noBlockers: readonly Blocker[] = [];
+
+function blockersWith(tree: QuotaTree, demand: Demand, started: Started): readonly Blocker[] {
+  let blockers = noBlockers;
+  for (const position of demand.chain) {
+    if (tree.limits[position]?.size === 0) continue;
+    for (const ask of asksOf(tree, position, demand)) {
+      const blocker = blockerAt(tree, position, ask, started);
+      if (blocker !== null) blockers = [...blockers, blocker];
+    }
+  }
+  return blockers;
 }
 
 /**
@@ -78,16 +95,18 @@ function blockersWith(tree: QuotaTree, allocation: Allocation, started: Started)
  * AppError `not-found` for a node that the tree has not.
  */
 export function blockersOf(tree: QuotaTree, allocation: Allocation): readonly Blocker[] {
-  return blockersWith(tree, allocation, new Map());
+  return blockersWith(tree, demandOf(tree, allocation), new Map());
 }
 
-function markStarted(tree: QuotaTree, allocation: Allocation, started: Started): void {
-  const demands = demandsOf(allocation);
-  for (const position of chainOf(tree, positionOf(tree, allocation.nodeId))) {
+/** Only what is limited need be remembered. */
+function markStarted(tree: QuotaTree, demand: Demand, started: Started): void {
+  for (const position of demand.chain) {
+    const limits = tree.limits[position];
+    if (limits === undefined || limits.size === 0) continue;
     const amounts = started.get(position) ?? new Map<Resource, Fraction>();
     started.set(position, amounts);
-    for (const [resource, asked] of asksOf(tree, position, allocation, demands)) {
-      if (asked !== null) amounts.set(resource, add(amounts.get(resource) ?? zero, asked));
+    for (const [resource, asked] of asksOf(tree, position, demand)) {
+      if (asked !== null && limits.has(resource)) amounts.set(resource, add(amounts.get(resource) ?? zero, asked));
     }
   }
 }
@@ -97,13 +116,13 @@ function markStarted(tree: QuotaTree, allocation: Allocation, started: Started):
  * each that does not is passed over, as Slurm does with jobs that wait for a limit. By id the blockers, empty for those that would
  * start. Whether there are free GPUs is another question.
  */
-export function admit(tree: QuotaTree, waiting: readonly Allocation[]): ReadonlyMap<string, readonly Blocker[]> {
+export function admit(tree: QuotaTree, waiting: readonly Demand[]): ReadonlyMap<string, readonly Blocker[]> {
   const started: Started = new Map();
   const outcome = new Map<string, readonly Blocker[]>();
-  for (const allocation of waiting) {
-    const blockers = blockersWith(tree, allocation, started);
-    outcome.set(allocation.id, blockers);
-    if (blockers.length === 0) markStarted(tree, allocation, started);
+  for (const demand of waiting) {
+    const blockers = blockersWith(tree, demand, started);
+    outcome.set(demand.allocation.id, blockers);
+    if (blockers.length === 0) markStarted(tree, demand, started);
   }
   return outcome;
 }
@@ -119,7 +138,7 @@ export function runningAbove(running: readonly Allocation[], resource: Resource,
   let rest = excess;
   for (const allocation of running) {
     if (compare(rest, zero) <= 0) break;
-    const held = demandsOf(allocation).find(([held]) => held === resource)?.[1];
+    const held = amountsAsked(allocation).find(([held]) => held === resource)?.[1];
     if (held === undefined) continue;
     above.push(allocation.id);
     rest = subtract(rest, held);

@@ -123,11 +123,13 @@ export function isEqual(a: Fraction, b: Fraction): boolean {
 
 /** The sum. Throws AppError `bad-request` where it cannot be held exactly. */
 export function add(a: Fraction, b: Fraction): Fraction {
-  const left = a.numerator * b.denominator;
-  const right = b.numerator * a.denominator;
+  const isAlike = a.denominator === b.denominator;
+  const left = isAlike ? a.numerator : a.numerator * b.denominator;
+  const right = isAlike ? b.numerator : b.numerator * a.denominator;
+  const under = isAlike ? a.denominator : a.denominator * b.denominator;
   const over = left + right;
-  const under = a.denominator * b.denominator;
-  if ([left, right, over, under].every(Number.isSafeInteger)) return fraction(over, under);
+  const isSafe = Number.isSafeInteger(left) && Number.isSafeInteger(right);
+  if (isSafe && Number.isSafeInteger(over) && Number.isSafeInteger(under)) return fraction(over, under);
   return fromBig(
     BigInt(a.numerator) * BigInt(b.denominator) + BigInt(b.numerator) * BigInt(a.denominator),
     BigInt(a.denominator) * BigInt(b.denominator),

@@ -1,5 +1,5 @@
 import { AppError } from "../errors.ts";
-import { type Allocation, admit, type Blocker, runningAbove } from "./allocations.ts";
+import { type Allocation, admit, type Blocker, type Demand, demandOf, runningAbove } from "./allocations.ts";
 import { compare, type Fraction, max, subtract, zero } from "./fraction.ts";
 import { changesBetween, type LimitChange, type Resource } from "./limits.ts";
 import {
@@ -24,7 +24,7 @@ export interface Situation {
   /** Newest first, by position of the node that they or something below it is charged to. */
   readonly running: ReadonlyMap<number, readonly Allocation[]>;
   /** In the order of the queue. */
-  readonly waiting: readonly Allocation[];
+  readonly waiting: readonly Demand[];
   /** What `admit` says of the waiting ones under the limits of now. */
   readonly admitted: ReadonlyMap<string, readonly Blocker[]>;
 }
@@ -82,7 +82,8 @@ export function situationOf(tree: QuotaTree, allocations: readonly Allocation[])
       else list.push(allocation);
     }
   }
-  const waiting = allocations.filter(({ state }) => state === "waiting").toSorted((a, b) => a.order - b.order);
+  const queue = allocations.filter(({ state }) => state === "waiting").toSorted((a, b) => a.order - b.order);
+  const waiting = queue.map((allocation) => demandOf(tree, allocation));
   return { tree, running, waiting, admitted: admit(tree, waiting) };
 }
 
@@ -200,7 +201,7 @@ export function impactOf(situation: Situation, edits: readonly LimitEdit[]): Imp
   const changed = nodeChanges(before, edits);
   const after = withLimits(before, edits);
   const admitted = changed.length === 0 ? situation.admitted : admit(after, situation.waiting);
-  const blockers = situation.waiting.map(({ id }) => ({
+  const blockers = situation.waiting.map(({ allocation: { id } }) => ({
     allocationId: id,
     wasHeld: (situation.admitted.get(id) ?? []).length > 0,
     blockers: admitted.get(id) ?? [],

@@ -77,11 +77,12 @@ export function amountsOf(amounts: Limits | Usage): readonly AmountEntry[] {
     const amount = amounts[resource];
     if (amount !== undefined) entries.push([resource, amount]);
   }
-  const { cardHours } = amounts;
+  const { cardHours, gpuTypes } = amounts;
   for (const each of cardHours === undefined ? [] : "period" in cardHours ? [cardHours] : cardHours) {
     entries.push([cardHoursResource(each.period), each.hours]);
   }
-  const types = Object.entries(amounts.gpuTypes ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  if (gpuTypes === undefined) return entries;
+  const types = Object.entries(gpuTypes).toSorted(([a], [b]) => (a < b ? -1 : 1));
   for (const [gpuType, amount] of types) entries.push([gpuTypeResource(gpuType), amount]);
   return entries;
 }

@@ -49,6 +49,16 @@ describe("effectiveLimit", () => {
     ]);
   });
 
+  it("names the nearest of several equal ones, and so does the headroom", () => {
+    const equal = buildQuotaTree([
+      { id: "c", level: "cluster", parentId: null, limits: cards(4), usage: cards(0) },
+      { id: "t", level: "tenant", parentId: "c", limits: cards(4) },
+      { id: "p", level: "project", parentId: "t", limits: cards(4) },
+      { id: "u", level: "person", parentId: "p", limits: {}, usage: cards(1) },
+    ]);
+    expect([effectiveLimit(equal, "u", "cards")?.nodeId, headroomOf(equal, "u", "cards")?.nodeId]).toEqual(["p", "p"]);
+  });
+
   it("takes zero for a limit, and absence for none", () => {
     expect(effectiveLimit(tree, "t1_p1/ann", "cpuCores")).toEqual({
       resource: "cpuCores",

@@ -74,15 +74,23 @@ function parentOf(
   return position;
 }
 
+const noLimits: AmountMap = new Map();
+
+/** Most people have no limits of their own: they share one map. */
+function limitMap(limits: Limits): AmountMap {
+  const amounts = amountsOf(limits);
+  return amounts.length === 0 ? noLimits : new Map(amounts);
+}
+
 function rollUp(sorted: readonly QuotaNode[], nodes: readonly TreeNode[]): readonly AmountMap[] {
   const usage = sorted.map((node) => new Map(amountsOf(node.usage ?? {})));
   // Children stand behind their parents, so that each is complete when it is added.
   for (let position = nodes.length - 1; position > 0; position -= 1) {
     const parent = nodes[position]?.parent;
     const above = parent === null || parent === undefined ? undefined : usage[parent];
-    for (const [resource, amount] of above === undefined ? [] : (usage[position] ?? [])) {
-      above?.set(resource, add(above.get(resource) ?? zero, amount));
-    }
+    const own = usage[position];
+    if (above === undefined || own === undefined) continue;
+    for (const [resource, amount] of own) above.set(resource, add(above.get(resource) ?? zero, amount));
   }
   return usage;
 }
@@ -115,7 +123,7 @@ export function buildQuotaTree(nodes: readonly QuotaNode[]): QuotaTree {
   return {
     nodes: treeNodes,
     positions,
-    limits: sorted.map((node) => new Map(amountsOf(node.limits))),
+    limits: sorted.map((node) => limitMap(node.limits)),
     usage: rollUp(sorted, treeNodes),
   };
 }
@@ -128,11 +136,11 @@ export interface LimitEdit {
 
 /** The tree as it would be with other limits; usage and shape are shared. Throws AppError `not-found`. */
 export function withLimits(tree: QuotaTree, edits: readonly LimitEdit[]): QuotaTree {
-  const [nodes, limits] = [[...tree.nodes], [...tree.limits]];
+  const [nodes, limits] = [tree.nodes.slice(), tree.limits.slice()];
   for (const edit of edits) {
     const position = positionOf(tree, edit.nodeId);
     nodes[position] = { ...nodeAt(tree, position), limits: edit.limits };
-    limits[position] = new Map(amountsOf(edit.limits));
+    limits[position] = limitMap(edit.limits);
   }
   return { ...tree, nodes, limits };
 }
