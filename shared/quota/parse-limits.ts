@@ -209,6 +209,11 @@ const faultWords: Readonly<Record<LimitFault, string>> = {
   "bad-gpu-type": "is no name of a GPU type",
 };
 
+/** The words for a fault, after its subject: `is below zero`. */
+export function describeFault(fault: LimitFault): string {
+  return faultWords[fault];
+}
+
 /** One English sentence for a refusal. */
 export function describeRefusal({ field, fault, found }: LimitRefusal): string {
   const what = found === "" ? "" : ` (${JSON.stringify(found)})`;
