@@ -1,13 +1,25 @@
+import { InvalidArgumentError } from "commander";
 import { AppError } from "../../shared/errors.ts";
 import { legalStarts } from "../../shared/mig/index.ts";
 import type { GpuGeometry, GpuInstanceProfile, Layout, LayoutInstance } from "../../shared/mig/types.ts";
 
 /**
- * A layout from words: `off`, or profiles by name or ID with an optional first memory slice: `3g.40gb@4,1g.10gb,19`.
- * Those without one take, in the order given, the first place that is left. Throws `illegal-layout`.
+ * What `--layout` was given. An unset variable of a shell must not read as "destroy everything".
+ * Throws InvalidArgumentError, which is wrong usage.
+ */
+export function layoutWords(words: string): string {
+  if (/[^\s,]/.test(words)) return words;
+  throw new InvalidArgumentError("It names no profile; say empty for no instances, off for MIG mode disabled.");
+}
+
+/**
+ * A layout from words: `off`, `empty`, or profiles by name or ID with an optional first memory slice:
+ * `3g.40gb@4,1g.10gb,19`. Those without one take, in the order given, the first place that is left.
+ * Throws `illegal-layout`.
  */
 export function parseLayoutWords(words: string, geometry: GpuGeometry): Layout {
   if (words.trim() === "off") return { migEnabled: false, instances: [] };
+  if (words.trim() === "empty") return { migEnabled: true, instances: [] };
   const wanted = words
     .split(",")
     .map((word) => word.trim())

@@ -102,6 +102,9 @@ test("plan shows steps and exact commands and changes nothing; apply does them; 
 test.each([
   [["plan"], 2, "required option"],
   [["nonsense"], 2, "unknown command"],
+  [["plan", ...onGpu("")], 2, "say empty for no instances"],
+  [["apply", ...onGpu("")], 2, "say empty for no instances"],
+  [["apply", ...onGpu(" , ")], 2, "say empty for no instances"],
   [["inventory", "--cluster", "none"], 1, "There is no cluster 'none'."],
   [["plan", ...onGpu("9g.1gb")], 1, "has no profile '9g.1gb'"],
   [["plan", ...onGpu("7g.80gb,1g.10gb")], 1, "no place left for 1g.10gb"],
@@ -121,6 +124,6 @@ describe("a layout in words", () => {
     expect(places("9, 3g.40gb@0")).toEqual(["9@0", "9@4"]);
     expect(places("3g.40gb@0,1g.10gb,2g.20gb@4")).toEqual(["9@0", "14@4", "19@6"]);
     expect(parseLayoutWords("off", fakeGeometry())).toEqual({ migEnabled: false, instances: [] });
-    expect(parseLayoutWords("", fakeGeometry())).toEqual({ migEnabled: true, instances: [] });
+    expect(parseLayoutWords("empty", fakeGeometry())).toEqual({ migEnabled: true, instances: [] });
   });
 });

@@ -11,7 +11,7 @@ import { version } from "../version.ts";
 import { errorText, runWeb } from "../web/console.ts";
 import { isSettled, summaryOf, table } from "../web/summary.ts";
 import { answerAtTerminal } from "./ask.ts";
-import { parseLayoutWords } from "./layout-words.ts";
+import { layoutWords, parseLayoutWords } from "./layout-words.ts";
 
 interface Common {
   readonly dataDirectory?: string;
@@ -189,7 +189,11 @@ function onHost(command: Command): Command {
 function onGpu(command: Command): Command {
   return onHost(command)
     .requiredOption("--gpu <gpu>", "index or UUID")
-    .requiredOption("--layout <layout>", "off, or profiles with an optional memory slice: 3g.40gb@4,1g.10gb");
+    .requiredOption(
+      "--layout <layout>",
+      "profiles with an optional memory slice: 3g.40gb@4,1g.10gb; empty for none; off to disable MIG mode",
+      layoutWords,
+    );
 }
 
 /** Waits until the whole cluster is as far as it comes. */

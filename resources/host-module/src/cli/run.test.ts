@@ -43,6 +43,10 @@ describe("exit status", () => {
     [["mig", "apply", "--gpu", "0"], "Say one of"],
     [["mig", "apply", "--layout", "x"], "Say which GPU"],
     [["mig", "apply", "--gpu", "0", "--layout", "a", "--preset", "b"], "Say one of"],
+    [["mig", "plan", "--gpu", "0", "--layout", ""], "say empty"],
+    [["mig", "apply", "--gpu", "0", "--layout", " , "], "say empty"],
+    [["mig", "apply", "--gpu", "0", "--preset", ""], "say empty"],
+    [["mig", "apply", "--gpu", "", "--preset", "3g"], "Say which GPU"],
     [["mig", "recover", "some"], "--way"],
     [["mig", "explode"], "explode"],
     [["inventory", "--form", "x"], "--form"],
@@ -89,8 +93,9 @@ describe("a layout in words", () => {
     ]);
   });
 
-  test("may be empty", () => {
-    expect(parseLayout("", geometry)).toEqual([]);
+  test("is empty where it says so, and not where it says nothing", () => {
+    expect(parseLayout("empty", geometry)).toEqual([]);
+    for (const blank of ["", " ", ","]) expect(() => parseLayout(blank, geometry)).toThrow(UsageError);
   });
 
   test.each(["3g.40gb", "3g.41gb@0", "3g.40gb@x", "3g.40gb@0(4c@0)", "3g.40gb@0(1c)"])("refuses %s", (text) => {

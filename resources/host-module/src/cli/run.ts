@@ -215,7 +215,12 @@ async function wishOf(words: WishWords, system: System, terminal: Terminal): Pro
     if (words.gpu !== undefined) throw new UsageError("The file names the GPUs: leave --gpu out.");
     return readWish(words.file, terminal);
   }
-  if (words.gpu === undefined) throw new UsageError("Say which GPU: --gpu UUID, --gpu INDEX or --gpu all.");
+  // An unset variable of a shell must not read as "destroy everything", nor as "no GPU, so nothing to do".
+  if (isBlank(words.layout)) throw new UsageError("--layout names no profile; say empty for no instances.");
+  if (isBlank(words.preset)) throw new UsageError("--preset names no profile; say empty for no instances.");
+  if (words.gpu === undefined || words.gpu.some(isBlank)) {
+    throw new UsageError("Say which GPU: --gpu UUID, --gpu INDEX or --gpu all.");
+  }
   const [{ driverReader }, { chosenGpus, wantedFor }] = await Promise.all([
     import("../mig/reading.ts"),
     import("./wanted.ts"),
@@ -237,6 +242,10 @@ async function wishOf(words: WishWords, system: System, terminal: Terminal): Pro
     );
   }
   return { gpus };
+}
+
+function isBlank(words: string | undefined): boolean {
+  return words !== undefined && !/[^\s,]/.test(words);
 }
 
 /** A device, a pipe or something huge must not hold or fill a process of root's. */

@@ -19,7 +19,8 @@ export const usage = `tessera-host: the GPUs of this host, and how they are divi
   tessera-host serve                           JSON-RPC on standard input and output
 
 WISH is  --gpu UUID|INDEX[,...]|all  with one of
-           --layout "3g.40gb@4,1g.10gb@0"      profile@start, compute instances as 3g.40gb@4(1c@0,2c@1)
+           --layout "3g.40gb@4,1g.10gb@0"      profile@start, compute instances as 3g.40gb@4(1c@0,2c@1);
+                                               "empty" for none
            --preset "3g+4x1g.10gb"             placed for you; "empty" for none
            --mig-off                           no instances, MIG mode disabled
          or  --file WANTED.json                the request as the console sends it ("-" reads standard input)

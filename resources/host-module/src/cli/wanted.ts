@@ -101,10 +101,13 @@ function isFilled({ profileId, computeInstances }: LayoutInstance, geometry: Gpu
 
 /**
  * `3g.40gb@4,1g.10gb@0`, with the compute instances of one in brackets: `3g.40gb@4(1c@0,2c@1)`; empty brackets for none.
- * A profile may be named by its number as well. Empty text is an empty layout. Throws UsageError.
+ * A profile may be named by its number as well. `empty` is no instances. Throws UsageError.
  */
 export function parseLayout(text: string, geometry: GpuGeometry): readonly LayoutInstance[] {
-  return splitOutsideBrackets(text).map((word) => {
+  if (text.trim() === "empty") return [];
+  const words = splitOutsideBrackets(text);
+  if (words.length === 0) throw new UsageError("The layout names no profile; say empty for no instances.");
+  return words.map((word) => {
     const match = /^(?:MIG\s+)?([^@()]+)@(\d+)(?:\(([^()]*)\))?$/i.exec(word);
     if (match === null) throw new UsageError(`"${word}" is not profile@start, like 3g.40gb@4.`);
     const [, name = "", start, inside] = match;
