@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -115,6 +115,46 @@ test.each([
   const result = await run(...argv);
   expect([result.status, result.out]).toEqual([status, ""]);
   expect(result.error).toContain(words);
+});
+
+test("with --json a failure is JSON on standard output too, with the same status", async () => {
+  const { status, out, error } = await run("inventory", "--cluster", "none", "--json");
+  expect([status, error]).toEqual([1, expect.stringContaining("There is no cluster 'none'.")]);
+  expect(JSON.parse(out)).toMatchObject({ error: { code: "not-found", message: "There is no cluster 'none'." } });
+});
+
+test("a cluster that cannot be kept is not said to be added", async () => {
+  writeFileSync(join(directory, "occupied"), "");
+  const replaced = { connector: fakeConnector(hosts), dataDirectory: join(directory, "occupied"), demo: false };
+  const said: string[] = [];
+  const terminal = {
+    out: (text: string) => void said.push(`out: ${text}`),
+    error: (text: string) => void said.push(text),
+  };
+  expect(await runCommandLine(["add", "lab", "a"], terminal, replaced)).toBe(1);
+  expect(said).toEqual([expect.stringMatching(/^The local store cannot be opened/)]);
+});
+
+test("on the demo an undo says that every call starts a new one", async () => {
+  const demo = { dataDirectory: directory, demo: true, demoOptions: { hostCount: 1, live: false, durationScale: 0 } };
+  const said: string[] = [];
+  const terminal = { out: (text: string) => void said.push(text), error: (text: string) => void said.push(text) };
+  await runCommandLine(["inventory", "--cluster", "demo", "--json"], terminal, demo);
+  const host: unknown = JSON.parse(said.splice(0).join("")).hosts[0].name;
+  const words = ["undo", "--cluster", "demo", "--host", String(host), "--operation", "gone"];
+  expect(await runCommandLine(words, terminal, demo)).toBe(1);
+  expect(said.join("")).toMatch(/no operation "gone"[\s\S]*every call of tessera starts a new one/);
+});
+
+test("a reader that goes away ends a command as SIGPIPE would, and nothing is said", async () => {
+  hosts = [new FakeHost("a", [wish()])];
+  await run("add", "lab", "a");
+  const said: string[] = [];
+  const readerGone = AbortSignal.abort();
+  const terminal = { out: () => undefined, error: (text: string) => void said.push(text), readerGone };
+  const replaced = { connector: fakeConnector(hosts), dataDirectory: directory, demo: false };
+  expect(await runCommandLine(["apply", ...onGpu("2g.20gb")], terminal, replaced)).toBe(141);
+  expect([said, hosts[0]?.operations]).toEqual([[], []]);
 });
 
 describe("a layout in words", () => {

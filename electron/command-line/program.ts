@@ -12,6 +12,7 @@ import { errorText, runWeb } from "../web/console.ts";
 import { isSettled, summaryOf, table } from "../web/summary.ts";
 import { answerAtTerminal } from "./ask.ts";
 import { layoutWords, parseLayoutWords } from "./layout-words.ts";
+import { processTerminal, readerGoneStatus, type Terminal } from "./terminal.ts";
 
 interface Common {
   readonly dataDirectory?: string;
@@ -28,30 +29,27 @@ interface OnGpu extends OnHost {
   readonly layout: string;
 }
 
-export interface Terminal {
-  out(text: string): void;
-  error(text: string): void;
-}
-
 /** Answers the exit status: 0 done, 1 failed, 2 wrong usage. */
 export async function runCommandLine(
   argv: readonly string[],
-  terminal: Terminal = {
-    out: (text) => process.stdout.write(text),
-    error: (text) => process.stderr.write(text),
-  },
+  ownTerminal?: Terminal,
   replaced: Partial<ServicesOptions> = {},
 ): Promise<number> {
-  // `web` has its own options and its own end.
+  // `web` has its own options and its own end, and goes on when nobody reads.
   if (argv[0] === "web") return runWeb(argv.slice(1));
+  const terminal = ownTerminal ?? processTerminal();
   let status = 0;
+  let asJson = false;
   const say = (text: string): void => terminal.out(`${text}\n`);
 
   const withServices = async (common: Common, work: (services: Services, signal: AbortSignal) => Promise<void>) => {
     const stop = new AbortController();
+    const gone = terminal.readerGone;
+    const signal = gone === undefined ? stop.signal : AbortSignal.any([stop.signal, gone]);
     const interrupt = (): void => stop.abort();
     process.once("SIGINT", interrupt);
     process.once("SIGTERM", interrupt);
+    asJson = common.json === true;
     const services = startServices({
       version,
       desktop: false,
@@ -60,8 +58,8 @@ export async function runCommandLine(
       ...replaced,
     });
     try {
-      answerAtTerminal(services.prompts, stop.signal);
-      await work(services, stop.signal);
+      answerAtTerminal(services.prompts, signal);
+      await work(services, signal);
     } finally {
       process.off("SIGINT", interrupt);
       process.off("SIGTERM", interrupt);
@@ -97,7 +95,7 @@ export async function runCommandLine(
     .argument("<name>")
     .argument("<hosts...>")
     .action((name: string, hosts: string[], options: Common) =>
-      withServices(options, async ({ clusters }) => {
+      withServices(options, async ({ clusters, storeTrouble }) => {
         if (name.trim() === "") {
           throw new AppError({
             code: "bad-request",
@@ -106,6 +104,9 @@ export async function runCommandLine(
           });
         }
         const info = clusters.add({ name, hosts: hosts.flatMap(expandHostList), racks: { kind: "none" } });
+        // The console would show the trouble and work on in memory; here the memory ends with the command.
+        const trouble = storeTrouble();
+        if (trouble !== null) throw new AppError(trouble);
         const count = info.hostCount === 1 ? "1 host" : `${info.hostCount} hosts`;
         say(options.json === true ? JSON.stringify(info, null, 2) : `Added ${info.name} with ${count}.`);
       }),
@@ -141,7 +142,13 @@ export async function runCommandLine(
   );
 
   onGpu(
-    common(program.command("apply").description("plans and applies; Ctrl-C stops between steps and rolls back")),
+    common(
+      program
+        .command("apply")
+        .description(
+          "plans and applies; Ctrl-C, or a reader of the output that goes away, stops between steps and rolls back",
+        ),
+    ),
   ).action((options: OnGpu) =>
     withServices(options, async (services, signal) => {
       const draft = await draftFrom(services, options, signal);
@@ -162,7 +169,8 @@ export async function runCommandLine(
           options.json === true ? () => undefined : showStep(say),
           signal,
         );
-        status = conclude(results, options, say);
+        const inWords = cluster.kind === "demo" ? results.map(withDemoRemedy) : results;
+        status = conclude(inWords, options, say);
       }),
     );
 
@@ -171,7 +179,10 @@ export async function runCommandLine(
     return status;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    terminal.error(`${errorText(toErrorData(error))}\n`);
+    const data = toErrorData(error);
+    if (data.code === "cancelled" && terminal.readerGone?.aborted === true) return readerGoneStatus;
+    if (asJson) say(JSON.stringify({ error: data }, null, 2));
+    terminal.error(`${errorText(data)}\n`);
     return 1;
   }
 }
@@ -204,9 +215,9 @@ function settled(
 ): Promise<ClusterSnapshot> {
   const watch = new AbortController();
   return new Promise<ClusterSnapshot>((resolve, reject) => {
-    signal.addEventListener("abort", () => {
-      reject(new AppError({ code: "cancelled", message: "Interrupted.", remedy: "" }));
-    });
+    const interrupted = (): void => reject(new AppError({ code: "cancelled", message: "Interrupted.", remedy: "" }));
+    if (signal.aborted) return interrupted();
+    signal.addEventListener("abort", interrupted);
     cluster.publisher.subscribe(() => {
       const snapshot = cluster.publisher.current();
       if (done(snapshot)) resolve(snapshot);
@@ -268,6 +279,14 @@ function planText(result: HostPlanResult): string {
       ...gpu.kept.map((kept) => `  kept: GPU instance ${kept.id ?? "?"} at ${kept.start}`),
     ])
     .join("\n");
+}
+
+/** Every call starts a demo of its own, whose journal knows none of the operations before. */
+function withDemoRemedy(result: HostApplyResult): HostApplyResult {
+  if (result.ok || result.error.code !== "not-found") return result;
+  const remedy =
+    "The demo lives only as long as the console that started it, and every call of tessera starts a new one: undo in the window, or use a real cluster.";
+  return { ...result, error: { ...result.error, remedy } };
 }
 
 function conclude(results: readonly HostApplyResult[], options: Common, say: (text: string) => void): number {

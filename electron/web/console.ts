@@ -98,6 +98,8 @@ export async function runWeb(argv: readonly string[]): Promise<number> {
   const stopped = new Promise<void>((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(signal, () => resolve());
   });
+  // A reader of the output that goes away (`| head`) takes nothing from whoever uses the console.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
   let options: StartOptions;
   let web: Web;
   try {

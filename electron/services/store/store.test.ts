@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -115,6 +124,19 @@ describe("when the file cannot be used", () => {
   test.skipIf(process.platform !== "linux")("so does one whose file system makes no folders", () => {
     const store = open("/proc/tessera/console");
     expect(store.trouble?.remedy).toContain("/proc/tessera/console");
+    store.close();
+  });
+
+  test("a file that is moved away or replaced while the console runs is noticed at the next write", () => {
+    const store = open();
+    store.putCluster({ id: "1", draft });
+    expect(store.trouble).toBeNull();
+    renameSync(join(directory, "console.sqlite"), join(directory, "elsewhere.sqlite"));
+    store.putCluster({ id: "2", draft });
+    writeFileSync(join(directory, "console.sqlite"), "");
+    store.putCluster({ id: "3", draft });
+    expect(store.clusters().map(({ id }) => id)).toEqual(["1", "2", "3"]);
+    expect(troubles).toMatchObject([{ code: "not-found", message: expect.stringContaining("gone when it ends") }]);
     store.close();
   });
 

@@ -3,7 +3,7 @@
  * the last known state opens with no connection. It holds no secret. When the file cannot be used the console works
  * on in memory, and says so: the operator loses comfort, never the console.
  */
-import { renameSync } from "node:fs";
+import { renameSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { deflateRawSync, inflateRawSync } from "node:zlib";
@@ -104,6 +104,20 @@ function storeOver(
 ): Store {
   let trouble = openingTrouble;
   let open = true;
+  const ownInode = openingTrouble === null ? inodeOf(file) : null;
+
+  /** SQLite writes on into a file that has lost its name, and nobody finds again what stands there. */
+  const checkPlace = (): void => {
+    if (ownInode === null || inodeOf(file) === ownInode) return;
+    const data: AppErrorData = {
+      code: "not-found",
+      message: "The local store was removed or replaced while the console runs: what you add is gone when it ends.",
+      remedy: `Put ${file} back if you moved it, and start the console again.`,
+      evidence: { details: file },
+    };
+    if (trouble?.message !== data.message) onTrouble(data);
+    trouble = data;
+  };
 
   /** A write the operator asked for fails aloud; what was on disk before stays as it was. */
   const write = (work: () => void): void => {
@@ -123,6 +137,7 @@ function storeOver(
       trouble = data;
       throw new AppError(data, { cause: error });
     }
+    checkPlace();
   };
 
   return {
@@ -234,6 +249,10 @@ const sqliteNotADatabase = 26;
 function sqliteCode(error: unknown): number | null {
   if (!(error instanceof Error) || !("errcode" in error) || typeof error.errcode !== "number") return null;
   return error.errcode & 0xff;
+}
+
+function inodeOf(file: string): number | null {
+  return statSync(file, { throwIfNoEntry: false })?.ino ?? null;
 }
 
 function isCorrupt(error: unknown): boolean {

@@ -17,7 +17,7 @@ export const errors = {
   "error.driver-timeout": "nvidia-smi did not answer in time.",
   "error.gpu-lost": "The GPU has fallen off the bus.",
   "error.permission": "This needs root on the host.",
-  "error.disk-full": "The disk of the host is full.",
+  "error.disk-full": "The disk is full.",
   "error.unreadable": "The answer could not be read.",
   "error.version-mismatch": "Console and host module are of different versions.",
   "error.ssh-config": "The ssh configuration cannot be used.",

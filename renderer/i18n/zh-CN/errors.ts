@@ -19,7 +19,7 @@ export const errors: Translated<typeof english> = {
   "error.driver-timeout": "nvidia-smi 没有及时响应。",
   "error.gpu-lost": "GPU 已掉卡（从总线上丢失）。",
   "error.permission": "需要主机上的 root 权限。",
-  "error.disk-full": "主机磁盘已满。",
+  "error.disk-full": "磁盘已满。",
   "error.unreadable": "返回内容无法解析。",
   "error.version-mismatch": "控制台与主机模块版本不一致。",
   "error.ssh-config": "ssh 配置无法使用。",

@@ -59,7 +59,8 @@ async function fromCapture(path: string, system: System): Promise<HostInventory>
     message: reading.message,
     remedy: "Give outputs of nvidia-smi, or a directory that tessera-host bundle wrote.",
     evidence: {
-      details: [...reading.unread, ...unread]
+      // What was not read at all comes first: files that were left out may be the ones that matter.
+      details: [...unread, ...reading.unread]
         .slice(0, 20)
         .map(({ source, reason }) => printable(`${source}: ${reason}`))
         .join("\n"),
