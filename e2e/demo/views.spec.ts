@@ -119,3 +119,60 @@ test("find goes to a host by name, and to what a tenant holds", async ({ console
   await console.page.keyboard.type("tenant:nlp");
   await expect(console.page.getByRole("listbox", { name: "Found" }).getByRole("option").first()).toContainText("nlp");
 });
+
+test("a page load logs no error, with more than one cluster too", async ({ console, demo }) => {
+  // The button that chooses among clusters brings a style element of its own.
+  const other = demo.web.services.clusters.add({ name: "other", hosts: ["elsewhere"], racks: { kind: "none" } });
+  const errors: string[] = [];
+  console.page.on("console", (message) => {
+    if (message.type() === "error") errors.push(message.text());
+  });
+  console.page.on("pageerror", (error) => errors.push(String(error)));
+  await console.page.reload();
+  await console.waitUntilLive();
+  await console.page.getByRole("button", { name: /choose another/ }).click();
+  await console.page.keyboard.press("Escape");
+  await demo.web.services.clusters.remove(other.id);
+  expect(errors).toEqual([]);
+});
+
+for (const [width, height] of [
+  [800, 600],
+  [1024, 768],
+] as const) {
+  test(`the plan at ${width} x ${height}: its commands whole, its buttons and the selected host in sight`, async ({
+    console,
+    demo,
+  }) => {
+    await console.page.setViewportSize({ width, height });
+    const place = demo.take(
+      (gpu) => is80(gpu) && gpu.mig.current === "enabled" && gpu.instances.every(({ holder }) => holder === null),
+    );
+    await console.selectGpu(place.host.name, place.gpu.index);
+    await console.inspector.preset("3g+2g+1g").click();
+    await expect(console.plan.root.getByText("checked by the host")).toBeVisible();
+    await expect(console.plan.root.getByRole("button", { name: "Apply plan" })).toBeInViewport({ ratio: 1 });
+    const command = console.plan.root.getByText(`-i ${place.gpu.uuid}`).first();
+    await command.scrollIntoViewIfNeeded();
+    await expect(command).toBeInViewport({ ratio: 1 });
+    const { y } = await console.board.slicePoint(place.host.name, place.gpu.index, 0);
+    const legend = await console.page.locator(".board-legend").boundingBox();
+    expect(y).toBeLessThan(legend?.y ?? 0);
+    await expect(console.numbers.last()).toBeInViewport({ ratio: 1 });
+    await picture(console.page, `plan-${width}`);
+    await console.plan.discard();
+  });
+}
+
+test("Escape comes back from the profiles to the board", async ({ console, demo }) => {
+  const place = demo.take(
+    (gpu) => is80(gpu) && gpu.mig.current === "enabled" && gpu.instances.every(({ holder }) => holder === null),
+  );
+  await console.selectGpu(place.host.name, place.gpu.index);
+  await console.page.keyboard.press("m");
+  await expect(console.board.tree).not.toBeFocused();
+  await console.page.keyboard.press("Escape");
+  await expect(console.board.tree).toBeFocused();
+  await console.page.keyboard.press("o");
+  await expect(console.page.getByRole("heading", { name: place.host.name, exact: true })).toBeVisible();
+});
