@@ -76,8 +76,8 @@ export interface SshdOptions {
   readonly hostKeys?: readonly KeyPair[];
   /** Public keys that may log in as root. */
   readonly authorized?: readonly string[];
-  /** HOME of the sessions; default an empty directory, so that no start file of this machine's user runs. */
-  readonly home?: string;
+  /** HOME of the sessions; default an empty directory, so that no start file of this machine's user runs. Null: the account's own. */
+  readonly home?: string | null;
   /** More of the sessions' environment. */
   readonly environment?: Readonly<Record<string, string>>;
   /** More lines of sshd_config; they come first, so they win. */
@@ -107,9 +107,9 @@ export async function startSshd(lab: Lab, options: SshdOptions = {}): Promise<Ss
   const hostKeys = options.hostKeys ?? [lab.key()];
   const label = `sshd-${port}-${(addresses[0] ?? "").replaceAll(":", "_")}`;
   const authorized = lab.write(`${label}.authorized`, `${(options.authorized ?? []).join("\n")}\n`, 0o644);
-  const home = options.home ?? lab.path("home");
-  const environment = Object.entries({ HOME: home, ...options.environment });
-  mkdirSync(home, { recursive: true, mode: 0o777 });
+  const home = options.home === undefined ? lab.path("home") : options.home;
+  const environment = Object.entries({ ...(home === null ? {} : { HOME: home }), ...options.environment });
+  if (home !== null) mkdirSync(home, { recursive: true, mode: 0o777 });
   const config = lab.write(
     `${label}.conf`,
     [
@@ -120,7 +120,9 @@ export async function startSshd(lab: Lab, options: SshdOptions = {}): Promise<Ss
       `AuthorizedKeysFile ${authorized}`,
       `PidFile ${lab.path(`${label}.pid`)}`,
       "PermitRootLogin yes",
-      `SetEnv ${environment.map(([name, value]) => `${name}=${value}`).join(" ")}`,
+      ...(environment.length === 0
+        ? []
+        : [`SetEnv ${environment.map(([name, value]) => `${name}=${value}`).join(" ")}`]),
       "StrictModes no",
       "PasswordAuthentication no",
       "KbdInteractiveAuthentication no",

@@ -7,7 +7,17 @@
  * - `commands.log`: one JSON object a line, when a command starts and when it ends
  * - `bin/nvidia-smi`: the command, for the front of a PATH
  */
-import { appendFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describeMachine, type MachineDescription } from "../driver/describe.ts";
 import { SimulatedMachine } from "../driver/machine.ts";
@@ -138,6 +148,10 @@ function replaceJson(directory: string, name: string, value: unknown): void {
   renameSync(temporary, join(directory, name));
 }
 
+/** Hosts of the lab have process ids of their own. Empty where the system has no such thing. */
+const processNamespace = existsSync("/proc/self/ns/pid") ? readlinkSync("/proc/self/ns/pid") : "";
+const foreignHolderMs = 10_000;
+
 const pause = new Int32Array(new SharedArrayBuffer(4));
 
 /** Runs `work` while no other process holds the machine. The lock of a process that was killed is taken over. */
@@ -145,7 +159,7 @@ export function withLock<T>(directory: string, work: () => T): T {
   const path = join(directory, "machine.lock");
   for (;;) {
     try {
-      writeFileSync(path, String(process.pid), { flag: "wx" });
+      writeFileSync(path, `${process.pid} ${processNamespace}`, { flag: "wx" });
       break;
     } catch (error) {
       if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
@@ -162,15 +176,20 @@ export function withLock<T>(directory: string, work: () => T): T {
 
 function holderLives(path: string): boolean {
   let text: string;
+  let heldMs: number;
   try {
     text = readFileSync(path, "utf8");
+    heldMs = Date.now() - statSync(path).mtimeMs;
   } catch {
     return true; // Released just now: try again.
   }
   // Empty: its holder is about to write its pid.
   if (text === "") return true;
+  const [pid, namespace] = text.split(" ");
+  // A process id of another namespace says nothing here; nobody holds a machine for long.
+  if (namespace !== undefined && namespace !== processNamespace) return heldMs < foreignHolderMs;
   try {
-    process.kill(Number(text), 0);
+    process.kill(Number(pid), 0);
     return true;
   } catch (error) {
     return error instanceof Error && "code" in error && error.code === "EPERM";

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -71,6 +71,14 @@ describe("nvidia-smi as a program", () => {
     const dead = spawnSync(process.execPath, ["-e", "process.stdout.write(String(process.pid))"], { encoding: "utf8" });
     spawnSync("sh", ["-c", `printf ${dead.stdout} > "${directory}/machine.lock"`]);
     expect(smi("mig", "-cgi", "19", "-i", "0").status).toBe(0);
+  });
+
+  it("waits for a process of another namespace, whose process id says nothing here", () => {
+    const dead = spawnSync(process.execPath, ["-e", "process.stdout.write(String(process.pid))"], { encoding: "utf8" });
+    writeFileSync(join(directory, "machine.lock"), `${dead.stdout} pid:[1]`);
+    spawn("sh", ["-c", 'sleep 1; touch "$1/released"; rm "$1/machine.lock"', "sh", directory]);
+    expect(smi("mig", "-cgi", "19", "-i", "0").status).toBe(0);
+    expect(existsSync(join(directory, "released"))).toBe(true);
   });
 
   it("does not answer 0 for a truncated machine", () => {
