@@ -261,8 +261,11 @@ export class SlurmLab implements AsyncDisposable {
     for (const host of all) this.lab.onDispose(() => host.die());
     for (const name of options.people ?? []) this.addPerson(name);
     this.writeConfiguration(options);
-    const hosts = Promise.all(this.hosts.map((host) => host.start()));
+    // The database takes longest: the hosts start while it is made.
     await this.control.start();
+    const hosts = Promise.all(this.hosts.map((host) => host.start()));
+    // Awaited below; without this a host's failure would be nobody's when the database fails first.
+    hosts.catch(() => {});
     await this.#startDatabase();
     await this.slurmdbd.start();
     await this.sacctmgr("add", "cluster", clusterName);
