@@ -6,7 +6,8 @@ set -e
 name=$1   # its host name
 files=$2  # where its own files stand, on the keeper's tmpfs
 bootid=$3 # a file that stands for the kernel's boot id
-shift 3   # then pairs: a directory that machines share, as over NFS, and where it is mounted
+system=$4 # where the programs of another Debian release stand, / for this machine's own
+shift 4   # then pairs: a directory that machines share, as over NFS, and where it is mounted
 
 hostname "$name"
 mount --bind "$bootid" /proc/sys/kernel/random/boot_id
@@ -23,13 +24,23 @@ for directory in etc opt usr/local var; do
     merged=$files/merged/$directory
     mkdir -p "$merged"
   fi
-  mount -t overlay -o "lowerdir=/$directory,upperdir=$upper,workdir=$work" overlay "$merged"
+  lower=/$directory
+  # What packages bring wins; what their scripts would write, accounts and PAM's settings, is as on this machine.
+  if [ "$directory" = etc ] && [ "$system" != / ]; then lower=$system/etc:/etc; fi
+  mount -t overlay -o "lowerdir=$lower,upperdir=$upper,workdir=$work" overlay "$merged"
   for mounted in $inside; do
     mkdir -p "$files/merged$mounted"
     mount --rbind "$mounted" "$files/merged$mounted"
   done
   [ "$merged" = "/$directory" ] || mount --rbind "$merged" "/$directory"
 done
+if [ "$system" != / ]; then
+  # This machine's /usr/local stays in sight.
+  mkdir -p "$files/local"
+  mount --rbind /usr/local "$files/local"
+  mount --bind "$system/usr" /usr
+  mount --rbind "$files/local" /usr/local
+fi
 mkdir -p /var/root
 while [ $# -gt 1 ]; do
   mkdir -p "$2"

@@ -78,6 +78,8 @@ export interface MachineOptions {
   readonly name: string;
   /** The file that its boot id is read from. */
   readonly bootId: string;
+  /** The directory with another Debian release's programs (debian.ts); this machine's own when absent. */
+  readonly system?: string;
   /** Directories that machines share, as over NFS: of the keeper, by where they are mounted. */
   readonly shared: Readonly<Record<string, string>>;
 }
@@ -123,11 +125,11 @@ export class Machine {
 
   /** Power on. What stands in /etc, /opt, /usr/local and /var is what stood there before; /run and /dev are new. */
   async start(): Promise<void> {
-    const { name, bootId } = this.#options;
+    const { name, bootId, system = "/" } = this.#options;
     const shared = Object.entries(this.#options.shared).flatMap(([at, directory]) => [directory, at]);
     const enter = ["nsenter", "--target", String(this.#keeper.pid), "--mount"];
     const apart = ["unshare", "--mount", "--uts", "--ipc", "--net", "--pid", ...forked, "--mount-proc"];
-    const script = ["sh", bootScript, name, join(this.#keeper.directory, name), bootId, ...shared];
+    const script = ["sh", bootScript, name, join(this.#keeper.directory, name), bootId, system, ...shared];
     this.#process = await startHolder([...enter, ...apart, ...script], `machine ${name}`);
   }
 

@@ -32,6 +32,8 @@ export interface LabGround {
   readonly mungeKey: Uint8Array;
   /** Lines of /etc/hosts. */
   readonly hostsFile: string;
+  /** The directory with the hosts' programs; null for this machine's own. */
+  readonly system: string | null;
   /** Directories of the keeper by where the hosts mount them. */
   readonly shared: Readonly<Record<string, string>>;
   people(): readonly Person[];
@@ -62,7 +64,12 @@ export class SlurmHost {
     this.address = address;
     this.#ground = ground;
     this.#bootId = lab.write(`${name}.boot-id`, `${randomUUID()}\n`, 0o644);
-    this.machine = new Machine(ground.keeper, { name, bootId: this.#bootId, shared: ground.shared });
+    this.machine = new Machine(ground.keeper, {
+      name,
+      bootId: this.#bootId,
+      shared: ground.shared,
+      ...(ground.system === null ? {} : { system: ground.system }),
+    });
     this.hostKey = lab.key({ name: `${name}.host-key` });
     this.simulated = gpus.length === 0 ? null : lab.path(`${name}.machine`);
     if (this.simulated !== null) {
@@ -141,6 +148,9 @@ export class SlurmHost {
     this.refreshAccounts();
     writeFileSync(machine.file("/etc/hostname"), `${this.name}\n`);
     writeFileSync(machine.file("/etc/hosts"), hostsFile);
+    // No name server answers in the lab's network, and Slurm asks for names of addresses: 10 s each until it gives up.
+    const databases = ["passwd", "group", "shadow", "gshadow", "hosts", "networks", "protocols", "services"];
+    writeFileSync(machine.file("/etc/nsswitch.conf"), databases.map((name) => `${name}: files\n`).join(""));
     mkdirSync(machine.file("/var/spool/slurmd"), { recursive: true });
     const munge = systemUser("munge");
     for (const [directory, mode] of [

@@ -11,6 +11,7 @@ const packages = [
   ["/usr/bin/sacctmgr", "slurm-client"],
   ["/usr/sbin/munged", "munge"],
   ["/usr/sbin/mariadbd", "mariadb-server-core"],
+  ["/usr/bin/my_print_defaults", "mariadb-client-core"],
 ] as const;
 
 /** Why no lab can be started here; null when it can. */

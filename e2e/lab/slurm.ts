@@ -9,6 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { GpuDescription } from "../../resources/demo-cluster/driver/describe.ts";
 import { makeHome, newPerson, type Person, systemUser } from "./accounts.ts";
 import type { Daemon } from "./daemon.ts";
+import { debianTree } from "./debian.ts";
 import { countedGres, gresSlots } from "./gres.ts";
 import { clearLeftovers, markOwned } from "./leftovers.ts";
 import { Keeper, type RunOptions, type RunResult } from "./machine.ts";
@@ -34,6 +35,11 @@ export interface SlurmLabOptions {
   readonly people?: readonly string[];
   /** More lines of slurm.conf; they replace those that set the same. */
   readonly slurmConf?: readonly string[];
+  /**
+   * The Debian release whose Slurm, MariaDB and OpenSSH the hosts run (`trixie`); default what TESSERA_LAB_DEBIAN
+   * says, else this machine's own.
+   */
+  readonly debian?: string;
   /** What each host says it has; default 16 cores and 128 GiB. */
   readonly cpus?: number;
   readonly memoryMiB?: number;
@@ -109,7 +115,7 @@ export class SlurmLab implements AsyncDisposable {
         (await succeeds(this.run(["sacctmgr", "-nP", "show", "cluster"]))),
     });
     this.slurmctld = control.daemon("slurmctld", ["slurmctld", "-D"], {
-      ready: () => succeeds(this.run(["scontrol", "ping"])),
+      ready: () => succeeds(this.run(["timeout", "1", "scontrol", "ping"])),
     });
     this.#slurmds = new Map(
       this.hosts.map((host) => [
@@ -293,6 +299,7 @@ async function layGround(
   lab: Lab,
   options: SlurmLabOptions,
 ): Promise<LabGround & { readonly mutablePeople: Person[] }> {
+  const debian = options.debian ?? process.env.TESSERA_LAB_DEBIAN ?? "";
   const directory = lab.path("machines");
   mkdirSync(directory);
   const keeper = await Keeper.start(directory);
@@ -313,6 +320,7 @@ async function layGround(
       ...names.map((name, index) => `${network.subnet}.${index + 1} ${name}`),
       "",
     ].join("\n"),
+    system: debian === "" ? null : debianTree(debian),
     shared: { "/var/home": `${keeper.directory}/home`, "/etc/slurm": `${keeper.directory}/slurm` },
     people: () => people,
     mutablePeople: people,

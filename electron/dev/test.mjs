@@ -47,6 +47,7 @@ function installSystemPackages() {
     ["/usr/bin/sacctmgr", "slurm-client"],
     ["/usr/sbin/munged", "munge"],
     ["/usr/sbin/mariadbd", "mariadb-server-core"],
+    ["/usr/bin/my_print_defaults", "mariadb-client-core"],
     ["/usr/sbin/ip", "iproute2"],
     ["/usr/bin/sudo", "sudo"],
   ];
