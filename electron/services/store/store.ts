@@ -251,8 +251,14 @@ function sqliteCode(error: unknown): number | null {
   return error.errcode & 0xff;
 }
 
-function inodeOf(file: string): number | null {
-  return statSync(file, { throwIfNoEntry: false })?.ino ?? null;
+/** Device and inode; null where there is no such file, or nobody may look. */
+function inodeOf(file: string): string | null {
+  try {
+    const { dev, ino } = statSync(file);
+    return `${dev}:${ino}`;
+  } catch {
+    return null;
+  }
 }
 
 function isCorrupt(error: unknown): boolean {
