@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { AxeBuilder } from "@axe-core/playwright";
 import type { Page } from "playwright/test";
 import type { ConsolePage } from "../pages/console.ts";
-import { expect, is80, test } from "../support/demo.ts";
+import { expect, is80, isWhole, test } from "../support/demo.ts";
 
 const pictures = join(import.meta.dirname, "..", "screenshots");
 mkdirSync(pictures, { recursive: true });
@@ -38,9 +38,7 @@ for (const theme of ["Light", "Dark", "High contrast"] as const) {
     }
     // The main job: a draft under way and its plan.
     await console.go("Board");
-    const place = demo.take(
-      (gpu) => is80(gpu) && gpu.mig.current === "enabled" && gpu.instances.every(({ holder }) => holder === null),
-    );
+    const place = demo.take((gpu) => is80(gpu) && isWhole(gpu));
     await console.selectGpu(place.host.name, place.gpu.index);
     await console.inspector.preset("3g+2g+1g").click();
     await expect(console.plan.root.getByText("checked by the host")).toBeVisible();
@@ -145,9 +143,7 @@ for (const [width, height] of [
     demo,
   }) => {
     await console.page.setViewportSize({ width, height });
-    const place = demo.take(
-      (gpu) => is80(gpu) && gpu.mig.current === "enabled" && gpu.instances.every(({ holder }) => holder === null),
-    );
+    const place = demo.take((gpu) => is80(gpu) && isWhole(gpu));
     await console.selectGpu(place.host.name, place.gpu.index);
     await console.inspector.preset("3g+2g+1g").click();
     await expect(console.plan.root.getByText("checked by the host")).toBeVisible();
@@ -165,9 +161,7 @@ for (const [width, height] of [
 }
 
 test("Escape comes back from the profiles to the board", async ({ console, demo }) => {
-  const place = demo.take(
-    (gpu) => is80(gpu) && gpu.mig.current === "enabled" && gpu.instances.every(({ holder }) => holder === null),
-  );
+  const place = demo.take((gpu) => is80(gpu) && isWhole(gpu));
   await console.selectGpu(place.host.name, place.gpu.index);
   await console.page.keyboard.press("m");
   await expect(console.board.tree).not.toBeFocused();
