@@ -8,8 +8,57 @@
 import * as z from "zod/mini";
 import type { AppErrorData } from "../errors.ts";
 import type { GpuPlan, PlanStep } from "../mig/types.ts";
+import { clusterSubject, parentSubject } from "../organisation/subject.ts";
 import type { Change } from "./changes.ts";
+import {
+  type Account,
+  type AuditPageView,
+  type AuditVerdictView,
+  administratorSchema,
+  auditListSchema,
+  auditSlurmSchema,
+  type Consequences,
+  type ControlEvent,
+  type Drift,
+  type DriftResult,
+  driftResolveSchema,
+  type EngineStatus,
+  explainSchema,
+  grantCutSchema,
+  type LeaseView,
+  leadSchema,
+  leaseReleaseSchema,
+  leaseTakeSchema,
+  type Me,
+  type MemberView,
+  memberAddSchema,
+  memberRemoveSchema,
+  type Organisation,
+  type ProjectView,
+  peopleSearchSchema,
+  projectAddSchema,
+  projectRemoveSchema,
+  projectRenameSchema,
+  type QuotaAnswer,
+  type QuotaProgress,
+  type QuotaResult,
+  quotaSetSchema,
+  type RequestsAnswer,
+  type RequestView,
+  requestAskSchema,
+  requestDecideSchema,
+  requestWithdrawSchema,
+  rolesSchema,
+  type SlurmTransactionView,
+  subjectSchema,
+  type TenantView,
+  tenantCreateSchema,
+  tenantRemoveSchema,
+  tenantRenameSchema,
+  type WaitReason,
+} from "./control.ts";
 import type { HostInventory } from "./inventory.ts";
+import { administrator, anyone, leadOf, memberOf, type Needs, participant } from "./needs.ts";
 
 export { protocolVersion } from "./version.ts";
 
@@ -184,40 +233,151 @@ export interface WatchEvent {
 }
 
 type Phantom<T> = { readonly type?: T };
-export interface RequestEntry<S, Answer> extends Phantom<Answer> {
-  readonly kind: "request";
+interface Entry<S> {
   readonly input: S;
+  /** Who may call it. */
+  readonly needs: Needs<z.output<S>>;
 }
-export interface TaskEntry<S, Progress, Answer> extends Phantom<Answer> {
+export interface RequestEntry<S, Answer> extends Entry<S>, Phantom<Answer> {
+  readonly kind: "request";
+}
+export interface TaskEntry<S, Progress, Answer> extends Entry<S>, Phantom<Answer> {
   readonly kind: "task";
-  readonly input: S;
   readonly progress?: Progress;
 }
 
 function request<Answer>() {
-  return <S>(input: S): RequestEntry<S, Answer> => ({ kind: "request", input });
+  return <S extends z.ZodMiniType>(input: S, needs: Needs<NoInfer<z.output<S>>>): RequestEntry<S, Answer> => ({
+    kind: "request",
+    input,
+    needs,
+  });
 }
 function task<Progress, Answer>() {
-  return <S>(input: S): TaskEntry<S, Progress, Answer> => ({ kind: "task", input });
+  return <S extends z.ZodMiniType>(input: S, needs: Needs<NoInfer<z.output<S>>>): TaskEntry<S, Progress, Answer> => ({
+    kind: "task",
+    input,
+    needs,
+  });
 }
 
 const nothing = z.object({});
 
 export const hostContract = {
-  hello: request<Hello>()(helloRequestSchema),
-  inventory: request<HostInventory>()(nothing),
+  hello: request<Hello>()(helloRequestSchema, anyone),
+  inventory: request<HostInventory>()(nothing, anyone),
   /** Answers with the whole, then pushes `watch` events until cancelled or the channel closes. */
-  watch: task<WatchEvent, null>()(watchRequestSchema),
+  watch: task<WatchEvent, null>()(watchRequestSchema, anyone),
   /** Reads at once what the first push of a watch `untilComplete` left out: links, managers, Xid events. */
-  "watch.complete": request<null>()(nothing),
-  "mig.plan": request<HostPlan>()(planRequestSchema),
-  "mig.apply": task<StepProgress, ApplyResult>()(applyRequestSchema),
-  "mig.undo": task<StepProgress, ApplyResult>()(undoRequestSchema),
-  "mig.recover": task<StepProgress, ApplyResult>()(recoverRequestSchema),
-  "mig.status": request<MigStatus>()(nothing),
-  "mig.save": request<{ readonly savedGpus: number }>()(nothing),
-  "mig.restore": task<StepProgress, ApplyResult>()(restoreRequestSchema),
-  doctor: request<readonly DoctorFinding[]>()(nothing),
+  "watch.complete": request<null>()(nothing, anyone),
+  "mig.plan": request<HostPlan>()(planRequestSchema, administrator),
+  "mig.apply": task<StepProgress, ApplyResult>()(applyRequestSchema, administrator),
+  "mig.undo": task<StepProgress, ApplyResult>()(undoRequestSchema, administrator),
+  "mig.recover": task<StepProgress, ApplyResult>()(recoverRequestSchema, administrator),
+  "mig.status": request<MigStatus>()(nothing, administrator),
+  "mig.save": request<{ readonly savedGpus: number }>()(nothing, administrator),
+  "mig.restore": task<StepProgress, ApplyResult>()(restoreRequestSchema, administrator),
+  doctor: request<readonly DoctorFinding[]>()(nothing, administrator),
+
+  "identity.me": request<Me>()(nothing, anyone),
+  /**
+   * Makes this host the control host: a ledger, and the caller as its first administrator. `auto` takes Slurm where its
+   * accounting answers. Refused as `conflict` where there is a ledger.
+   */
+  "ledger.create": request<Me>()(z.object({ engine: z.enum(["auto", "local", "slurm"]) }), administrator),
+  /** Takes a copy of the roles for a host that has no ledger. Refused as `bad-request` where there is one. */
+  "roles.put": request<null>()(rolesSchema, administrator),
+  "people.search": request<readonly Account[]>()(
+    peopleSearchSchema,
+    leadOf(({ subject }) => subject),
+  ),
+
+  "organisation.get": request<Organisation>()(nothing, participant),
+  "administrator.add": request<MemberView>()(administratorSchema, administrator),
+  "administrator.remove": request<null>()(administratorSchema, administrator),
+  "tenant.create": request<TenantView>()(tenantCreateSchema, administrator),
+  "tenant.rename": request<null>()(tenantRenameSchema, administrator),
+  "tenant.remove": request<null>()(tenantRemoveSchema, administrator),
+  "lead.add": request<MemberView>()(leadSchema, administrator),
+  "lead.remove": request<null>()(leadSchema, administrator),
+  "project.add": request<ProjectView>()(
+    projectAddSchema,
+    leadOf(({ tenantId }) => tenantId),
+  ),
+  "project.rename": request<null>()(
+    projectRenameSchema,
+    leadOf(({ projectId }) => projectId),
+  ),
+  "project.remove": request<null>()(
+    projectRemoveSchema,
+    leadOf(({ projectId }) => projectId),
+  ),
+  "member.add": request<MemberView>()(
+    memberAddSchema,
+    leadOf(({ projectId }) => projectId),
+  ),
+  "member.remove": request<null>()(
+    memberRemoveSchema,
+    leadOf(({ projectId }) => projectId),
+  ),
+  /** What removing a tenant, a project or a member would cancel or leave without an owner. */
+  "removal.consequences": request<Consequences>()(
+    z.object({ subject: subjectSchema }),
+    leadOf(({ subject }) => subject),
+  ),
+
+  "quota.get": request<QuotaAnswer>()(nothing, participant),
+  /** Limits of a tenant are set by who may change the cluster, of a project and a person by a lead, below the parent's. */
+  "quota.set": task<QuotaProgress, QuotaResult>()(
+    quotaSetSchema,
+    leadOf(({ edits }) => edits.map(({ subject }) => parentSubject(subject) ?? clusterSubject)),
+  ),
+  "quota.explain": request<WaitReason>()(
+    explainSchema,
+    memberOf(({ subject }) => subject),
+  ),
+  "engine.status": request<EngineStatus>()(nothing, administrator),
+  "engine.drift": request<readonly Drift[]>()(nothing, administrator),
+  "engine.resolve": task<QuotaProgress, DriftResult>()(driftResolveSchema, administrator),
+
+  "requests.list": request<RequestsAnswer>()(nothing, participant),
+  "request.ask": request<RequestView>()(
+    requestAskSchema,
+    memberOf(({ subject }) => subject),
+  ),
+  "request.withdraw": request<null>()(
+    requestWithdrawSchema,
+    memberOf(({ subject }) => subject),
+  ),
+  /** By a lead where the raise fits the tenant, else by an administrator; what is approved applies at once. */
+  "request.decide": request<RequestView>()(
+    requestDecideSchema,
+    leadOf(({ subject }) => subject),
+  ),
+  "grant.cut": request<null>()(
+    grantCutSchema,
+    leadOf(({ subject }) => subject),
+  ),
+
+  "leases.list": request<readonly LeaseView[]>()(nothing, participant),
+  "lease.take": request<LeaseView>()(
+    leaseTakeSchema,
+    memberOf(({ projectId }) => projectId),
+  ),
+  "lease.release": request<null>()(
+    leaseReleaseSchema,
+    memberOf(({ subject }) => subject),
+  ),
+
+  "audit.list": request<AuditPageView>()(
+    auditListSchema,
+    leadOf(({ subject }) => subject),
+  ),
+  "audit.verify": request<AuditVerdictView>()(nothing, administrator),
+  "audit.slurm": request<readonly SlurmTransactionView[]>()(auditSlurmSchema, administrator),
+
+  /** Pushes when what `organisation.get`, `quota.get` and `requests.list` answer may have changed, until cancelled. */
+  "control.watch": task<ControlEvent, null>()(nothing, participant),
 } as const;
 
 export type HostContract = typeof hostContract;

@@ -1,0 +1,95 @@
+/**
+ * What keeps limits for real: `local` for one machine, whose projects take leases on instances, and `slurm`, whose
+ * slurmdbd is the truth about accounts, limits and usage. The ledger says what is wanted; the engine says what is.
+ *
+ * Whatever changes an engine is recorded in the audit as `begun` before, and as what came of it after, by the caller.
+ */
+import type { AppErrorData } from "../../../../shared/errors.ts";
+import type {
+  AllocationView,
+  EngineKind,
+  EngineStatus,
+  SlurmTransactionView,
+  WaitReason,
+} from "../../../../shared/protocol/control.ts";
+import type { Limits, Usage } from "../../../../shared/quota/index.ts";
+
+/** A person as both sides know them: the uid is the ledger's, the name is what Slurm's accounting has. */
+export interface EnginePerson {
+  readonly uid: number;
+  readonly user: string;
+}
+
+/** Subjects are ids of shared/organisation: `t3f2k`, `t3f2k_p01`; limits are whole, what is absent is cleared. */
+export type EngineChange =
+  | { readonly kind: "add-tenant"; readonly tenantId: string }
+  | { readonly kind: "remove-tenant"; readonly tenantId: string }
+  | { readonly kind: "add-project"; readonly projectId: string }
+  | { readonly kind: "remove-project"; readonly projectId: string }
+  | { readonly kind: "add-member"; readonly projectId: string; readonly person: EnginePerson }
+  | { readonly kind: "remove-member"; readonly projectId: string; readonly person: EnginePerson }
+  /** `person` where the subject is one. `before` is what stood there: only what differs is sent. */
+  | {
+      readonly kind: "set-limits";
+      readonly subject: string;
+      readonly person: EnginePerson | null;
+      readonly before: Limits;
+      readonly limits: Limits;
+    }
+  /** Usage of card-hours begins anew, of the subject and of all below it (`below`). */
+  | {
+      readonly kind: "reset-usage";
+      readonly subject: string;
+      readonly person: EnginePerson | null;
+      readonly below: readonly { readonly subject: string; readonly person: EnginePerson | null }[];
+    };
+
+/** `unknown`: the engine may have done it; read its state back before anything else. */
+export type EngineOutcome =
+  | { readonly outcome: "done" | "unchanged" }
+  | { readonly outcome: "failed" | "unknown"; readonly error: AppErrorData };
+
+/** What the engine has of ours, whether or not the ledger knows it. Accounts that are not named as ours are left out. */
+export interface EngineState {
+  /** By subject: tenants, projects and people as `t3f2k_p01/12001`. */
+  readonly subjects: ReadonlyMap<string, EngineSubject>;
+  /** What could not be read, one sentence each; the rest stands. */
+  readonly unread: readonly string[];
+}
+export interface EngineSubject {
+  readonly limits: Limits;
+  /** Limits that are no limits of ours (`MaxWall`, a QOS ...), in the engine's own words. */
+  readonly foreign: readonly string[];
+  /** People with more rights over it than we give: Slurm's coordinators. */
+  readonly coordinators: readonly string[];
+}
+
+export interface Engine {
+  readonly kind: EngineKind;
+  status(): Promise<EngineStatus>;
+  /**
+   * `people` names the uids of users: Slurm knows names only. Users without one are left out and listed as unread.
+   * Throws AppError where nothing answered.
+   */
+  state(people: readonly EnginePerson[]): Promise<EngineState>;
+  /** In use now by subject, of each itself without what is below it. Throws AppError where nothing answered. */
+  usage(people: readonly EnginePerson[]): Promise<ReadonlyMap<string, Usage>>;
+  /** The exact commands, without running them; empty where none are run. Throws AppError `bad-request` for what cannot be. */
+  commands(changes: readonly EngineChange[]): readonly (readonly string[])[];
+  /**
+   * Makes the changes in their order, joined where the engine can. Never throws for one that fails: the outcomes stand in
+   * the order of the changes, and the others are made all the same. `done` counts changes.
+   */
+  apply(
+    changes: readonly EngineChange[],
+    options: { readonly signal?: AbortSignal; readonly progress?: (done: number) => void },
+  ): Promise<readonly EngineOutcome[]>;
+  /** Jobs or leases, running and waiting. Throws AppError where nothing answered. */
+  allocations(people: readonly EnginePerson[]): Promise<readonly AllocationView[]>;
+  /** Ends jobs or leases. Throws AppError with those that are still there. */
+  cancel(ids: readonly string[]): Promise<void>;
+  /** Why one waits. Throws AppError `not-found`. */
+  explain(allocationId: string, people: readonly EnginePerson[]): Promise<WaitReason>;
+  /** What the engine was told by anybody since that day (`2026-12-01`), newest first; empty for the local engine. */
+  transactions(since: string): Promise<readonly SlurmTransactionView[]>;
+}
