@@ -141,6 +141,7 @@ export class HostProcess {
       now,
       hostName: host.state.hostName,
       architecture: "x86_64",
+      ledgerPath: null,
       root: true,
       caller: { uid: 0, user: "root" },
     };

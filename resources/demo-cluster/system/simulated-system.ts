@@ -12,6 +12,8 @@ export interface SimulatedSystemOptions {
   readonly files?: MemoryFiles;
   readonly root?: boolean;
   readonly caller?: Caller;
+  /** A real file of this machine; no ledger when absent. */
+  readonly ledgerPath?: string;
   /** How long a command takes, given the driver's own measure; at once when absent. */
   readonly delayMs?: (argv: readonly string[], durationMs: number) => number;
   /** Shared by all systems of one machine; a plan of its own when absent. */
@@ -27,6 +29,7 @@ export class SimulatedSystem implements System {
   readonly files: Files;
   readonly root: boolean;
   readonly caller: Caller;
+  readonly ledgerPath: string | null;
   readonly architecture = "x86_64";
   readonly #options: SimulatedSystemOptions;
   #dead = false;
@@ -39,6 +42,7 @@ export class SimulatedSystem implements System {
     this.files = new MortalFiles(options.files ?? new MemoryFiles(machine), () => !this.#dead);
     this.root = options.root ?? true;
     this.caller = options.caller ?? { uid: 0, user: "root" };
+    this.ledgerPath = options.ledgerPath ?? null;
     this.faults = options.faults ?? new FaultPlan();
     this.#options = options;
   }

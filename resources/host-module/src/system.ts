@@ -92,6 +92,8 @@ export interface System {
   readonly root: boolean;
   /** Who called: `SUDO_UID` where sudo set it, else the process's own user; never an argument. */
   readonly caller: Caller;
+  /** Where the ledger of a control host stands, whether or not it is there; null where none can be. */
+  readonly ledgerPath: string | null;
   /** Absent where nobody logs in: captured and simulated hosts. */
   readonly login?: Login;
 }

@@ -110,6 +110,7 @@ class Recording {
       hostName: system.hostName,
       architecture: system.architecture,
       root: system.root,
+      ledgerPath: system.ledgerPath,
       caller: system.caller,
     };
   }

@@ -54,6 +54,7 @@ export function capturedSystem(options: CapturedSystemOptions = {}): CapturedSys
     hostName: options.hostName ?? "gpu-01",
     architecture: options.architecture ?? "x86_64",
     root: false,
+    ledgerPath: null,
     caller: { uid: 1000, user: "operator" },
   };
 }

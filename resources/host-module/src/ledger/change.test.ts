@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { AppError } from "../../../../shared/errors.ts";
+import { type Limits, readLimits } from "../../../../shared/quota/index.ts";
 import { readAudit } from "../audit/read.ts";
 import { asAda, asOps, noonText, temporaryLedger } from "../testing/ledger.ts";
 import { verifyAudit } from "./check.ts";
-import type { Limits } from "./limits-schema.ts";
 import { administrators, leads, members, people, projects, tenants } from "./organisation.ts";
 import { grants, limits, requests, resets } from "./quotas.ts";
 import { settings } from "./settings.ts";
@@ -15,14 +15,13 @@ const adasAct = { ...asAda, command: "test" };
 const tenant = { id: "t0001", displayName: "A", createdAt: noonText };
 const project = { id: "t0001_p01", tenantId: "t0001", displayName: "P", createdAt: noonText };
 const grace = { uid: 2001, user: "grace", seenAt: noonText };
-const some: Limits = {
-  gpuCards: "7/2",
+const some = readLimits({
+  cards: "7/2",
   gpuMemoryGiB: 140,
   cpuCores: 64,
-  ramGiB: null,
-  cardHours: "1000",
+  cardHours: { hours: 1000, period: { kind: "month", timeZone: "Asia/Shanghai" } },
   gpuTypes: { "a100_3g.20gb": 4 },
-};
+});
 
 function thrown(work: () => unknown): AppError {
   try {

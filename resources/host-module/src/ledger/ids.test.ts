@@ -1,15 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { projectIdPattern, tenantIdPattern } from "../../../../shared/organisation/subject.ts";
 import { asOps, countingBytes, noonText, temporaryLedger } from "../testing/ledger.ts";
-import {
-  newGrantId,
-  newProjectId,
-  newRequestId,
-  newTenantId,
-  projectIdPattern,
-  type RandomBytes,
-  tenantIdPattern,
-} from "./ids.ts";
+import { newGrantId, newProjectId, newRequestId, newTenantId, type RandomBytes } from "./ids.ts";
 import { projects, tenants } from "./organisation.ts";
 
 const act = { ...asOps, command: "test" };

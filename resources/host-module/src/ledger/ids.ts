@@ -8,9 +8,6 @@ import type { Change } from "./change.ts";
  */
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz";
 
-export const tenantIdPattern = /^t[0-9a-hjkmnp-tv-z]{4}$/;
-export const projectIdPattern = /^t[0-9a-hjkmnp-tv-z]{4}_p\d{2,6}$/;
-
 /** `length` random bytes; another source in tests. */
 export type RandomBytes = (length: number) => Uint8Array;
 

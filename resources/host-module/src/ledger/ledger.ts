@@ -3,14 +3,11 @@ import { AppError, type AppErrorData } from "../../../../shared/errors.ts";
 import { appendAudit } from "../audit/append.ts";
 import { appendMarks, marksPathOf } from "../audit/marks.ts";
 import type { Outcome } from "../audit/row.ts";
-import { stateDirectory } from "../system.ts";
 import { type About, type Act, type Change, openChange } from "./change.ts";
 import { openDatabase } from "./open.ts";
 import { preparing } from "./prepare.ts";
 import { type Reader, readerOf } from "./reader.ts";
 import { isFileTrouble, ledgerError } from "./sqlite-error.ts";
-
-export const ledgerPath = `${stateDirectory}/ledger.sqlite`;
 
 /** The open ledger. Everything in it is synchronous: a transaction is never held open while something else is awaited. */
 export interface Ledger extends Reader, Disposable {

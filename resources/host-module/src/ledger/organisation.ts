@@ -1,19 +1,15 @@
 /** Who there is: tenants, their projects, the people in them, and who leads and administers. */
 import * as z from "zod/mini";
+import { tenantOfProject } from "../../../../shared/organisation/subject.ts";
+import { projectIdSchema, tenantIdSchema, uidSchema } from "../../../../shared/protocol/control.ts";
 import { displayNameSchema } from "./display-name.ts";
-import { projectIdPattern, tenantIdPattern } from "./ids.ts";
 import { defineTable } from "./object-table.ts";
 
-export const tenantId = z.string().check(z.regex(tenantIdPattern, { error: "an id of a tenant, as in t3f2k" }));
-export const projectId = z.string().check(z.regex(projectIdPattern, { error: "an id of a project, as in t3f2k_p01" }));
-/** The largest one stands for "none" in the kernel. */
-export const uid = z.int().check(z.nonnegative(), z.maximum(0xffff_fffe));
+export const tenantId = tenantIdSchema;
+export const projectId = projectIdSchema;
+export const uid = uidSchema;
 /** UTC with milliseconds, as `Date` writes it: such texts sort by time. */
 export const time = z.iso.datetime({ precision: 3 });
-
-export function tenantOfProject(id: string): string {
-  return id.slice(0, id.indexOf("_"));
-}
 
 /** A Unix account as last seen: names of accounts change, and directories hand them to somebody else; the uid stays. */
 export const people = defineTable({

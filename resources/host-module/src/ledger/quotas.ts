@@ -1,7 +1,8 @@
 /** What everybody may use: limits, requests for more, grants of it, and when usage starts anew. */
 import * as z from "zod/mini";
 import { AppError } from "../../../../shared/errors.ts";
-import { limitsSchema, periods } from "./limits-schema.ts";
+import { limitsSchema } from "../../../../shared/protocol/control.ts";
+import { periodKinds } from "../../../../shared/quota/index.ts";
 import { defineTable } from "./object-table.ts";
 import { time, uid } from "./organisation.ts";
 import { subjectShape } from "./subject.ts";
@@ -27,7 +28,7 @@ export const resets = defineTable({
   key: ["subject"],
   shape: {
     ...subjectShape,
-    period: z.enum(periods),
+    period: z.enum(periodKinds),
     /** A name of the tz database, `Asia/Shanghai`. */
     timeZone: z.string().check(z.refine(isTimeZone, { error: "a time zone, as in Asia/Shanghai" })),
     lastDoneAt: z.nullable(time),

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
-import { projectId, tenantId, tenantOfProject, uid } from "./organisation.ts";
+import { tenantOfProject } from "../../../../shared/organisation/subject.ts";
+import { projectId, tenantId, uid } from "./organisation.ts";
 
 /** What a limit, a request, a grant or a reset is about. */
 export type Subject =

@@ -33,6 +33,7 @@ export function realSystem(environment: NodeJS.ProcessEnv = process.env): System
     hostName: hostname(),
     architecture: machine(),
     root,
+    ledgerPath: resolve(`${stateDirectory}/ledger.sqlite`),
     get caller() {
       caller ??= callerOf(environment, root);
       return caller;

@@ -7,8 +7,10 @@ import type {
   HostTask,
 } from "../../../../shared/protocol/contract.ts";
 import { protocolVersion } from "../../../../shared/protocol/version.ts";
+import type { Access } from "../access/access.ts";
 import type { System } from "../system.ts";
 import { version } from "../version.ts";
+import { type ControlMethod, controlHandlers } from "./control-handlers.ts";
 
 /** What a handler knows of its caller's wishes while it runs. Progress may be sent to nobody. */
 export interface TaskContext<Progress> {
@@ -16,6 +18,18 @@ export interface TaskContext<Progress> {
   readonly signal: AbortSignal;
   readonly progress: (value: Progress) => void;
 }
+
+export interface CallContext<Progress> extends TaskContext<Progress> {
+  /** The caller's roles on this host, looked up when first asked for. */
+  readonly access: () => Promise<Access>;
+}
+
+/** Commands whose answer or effect depends on who asks beyond what the contract's declaration says. */
+export type ControlHandler<M extends HostMethod> = (
+  system: System,
+  input: HostInput<M>,
+  context: CallContext<M extends HostTask ? HostProgress<M> : never>,
+) => Promise<HostAnswer<M>>;
 
 export type Handler<M extends HostMethod> = (
   system: System,
@@ -27,7 +41,7 @@ export type Handler<M extends HostMethod> = (
  * Every command of the module, for `serve` and for the command line alike. Each imports what it needs when it is
  * first called: `hello` answers before any parser or planner has been loaded.
  */
-export const handlers: { readonly [M in HostMethod]: Handler<M> } = {
+export const handlers: { readonly [M in Exclude<HostMethod, ControlMethod>]: Handler<M> } & typeof controlHandlers = {
   hello: async (system, input) => {
     if (input.protocolVersion !== protocolVersion) {
       throw new AppError({
@@ -65,6 +79,7 @@ export const handlers: { readonly [M in HostMethod]: Handler<M> } = {
   "mig.save": async (system) => (await operations()).save(system),
   "mig.restore": async (system, input, context) =>
     changing(system, async () => (await operations()).restore(system, input, context)),
+  ...controlHandlers,
   doctor: async (system) => (await import("../install/doctor.ts")).doctor(system),
 };
 
