@@ -89,7 +89,7 @@ export const grants = defineTable({
     amount: limitsSchema,
     until: time,
     state: z.enum(["approved", "running", "ended", "cut short"]),
-    revert: z.nullable(z.json()),
+    revert: z.nullable(limitsSchema),
     startedAt: z.nullable(time),
     endedAt: z.nullable(time),
   },
