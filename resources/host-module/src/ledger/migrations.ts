@@ -151,4 +151,28 @@ CREATE INDEX grantsByTenant ON grants ("tenantId", "state");
 CREATE INDEX grantsByRequest ON grants ("requestId");
 `,
   },
+  {
+    what: "leases of the embedded engine",
+    statements: `
+-- A lease that is over stays: its hours were used. It refers to whom it was for by name only.
+CREATE TABLE leases (
+  "id" TEXT PRIMARY KEY,
+  "subject" TEXT NOT NULL,
+  "scope" TEXT NOT NULL CHECK ("scope" = 'person'),
+  "tenantId" TEXT NOT NULL,
+  "projectId" TEXT NOT NULL,
+  "uid" INTEGER NOT NULL,
+  "gpuUuid" TEXT NOT NULL,
+  "gpuInstanceId" INTEGER,
+  "name" TEXT NOT NULL,
+  "amounts" TEXT NOT NULL CHECK (json_valid("amounts")),
+  "takenAt" TEXT NOT NULL,
+  "until" TEXT,
+  "releasedAt" TEXT,
+  "version" INTEGER NOT NULL
+) STRICT;
+CREATE INDEX leasesByEnd ON leases ("releasedAt", "until");
+CREATE INDEX leasesByTenant ON leases ("tenantId");
+`,
+  },
 ];
