@@ -8,7 +8,7 @@ import type { HostInput } from "../../../../shared/protocol/contract.ts";
 import type { Drift, DriftResult, QuotaProgress } from "../../../../shared/protocol/control.ts";
 import { amountsOf, changesBetween, type Limits, toWords } from "../../../../shared/quota/index.ts";
 import type { Access } from "../access/access.ts";
-import type { EngineChange, EnginePerson, EngineState } from "../engine/engine.ts";
+import type { EngineChange, EnginePerson, EngineState, EngineSubject } from "../engine/engine.ts";
 import type { Act, Change } from "../ledger/change.ts";
 import { members, people, projects, tenants } from "../ledger/organisation.ts";
 import { limits } from "../ledger/quotas.ts";
@@ -56,7 +56,8 @@ export function differences(reader: Reader, state: EngineState, now: Date): read
       if (node.level !== "cluster") found.push(missing(node.id, person, wanted));
       continue;
     }
-    if (changesBetween(there.limits, wanted).length > 0) found.push(otherLimits(node.id, person, wanted, there.limits));
+    const here = withPeriods(there.limits, wanted);
+    if (changesBetween(here, wanted).length > 0) found.push(otherLimits(node.id, person, wanted, here));
     for (const [what, texts] of [
       ["coordinator", there.coordinators],
       ["foreign", there.foreign],
@@ -64,7 +65,7 @@ export function differences(reader: Reader, state: EngineState, now: Date): read
       for (const text of texts) found.push(onlyShown(node.id, what, text));
     }
   }
-  for (const [id, there] of state.subjects) if (!known.has(id)) found.push(unknown(id, users, there.limits, now));
+  for (const [id, there] of state.subjects) if (!known.has(id)) found.push(unknown(id, there, now));
   return found;
 }
 
@@ -131,15 +132,14 @@ function onlyShown(subject: string, what: string, text: string): Found {
 }
 
 /** In the engine, and not in the ledger: removed there, or taken into the ledger under its id. */
-function unknown(id: string, users: ReadonlyMap<number, string>, there: Limits, now: Date): Found {
+function unknown(id: string, { person, limits: there }: EngineSubject, now: Date): Found {
   const parsed = parseSubject(id);
-  const person = personOf(id, users);
   const what = parsed?.level === "person" ? "member" : "account";
   const base = { id: `${what}:${id}:unknown`, subject: id, what, ledger: null, engine: inWords(there) } as const;
   return {
     drift: { ...base, ways: ["ledger", "engine"] },
     takeLedger: removing(id, person),
-    takeEngine: (change) => takeIn(change, id, there, now),
+    takeEngine: (change) => takeIn(change, id, person, there, now),
   };
 }
 
@@ -157,7 +157,7 @@ function removing(id: string, person: EnginePerson | null): readonly EngineChang
   }
 }
 
-function takeIn(change: Change, id: string, there: Limits, now: Date): void {
+function takeIn(change: Change, id: string, person: EnginePerson | null, there: Limits, now: Date): void {
   const parsed = parseSubject(id);
   const createdAt = now.toISOString();
   if (!change.isGivenId(id) && parsed?.level !== "person") change.giveId(id);
@@ -165,7 +165,10 @@ function takeIn(change: Change, id: string, there: Limits, now: Date): void {
   if (parsed?.level === "project") {
     change.insert(projects, { id, tenantId: parsed.tenantId, displayName: id, createdAt });
   }
-  if (parsed?.level === "person") {
+  if (parsed?.level === "person" && person !== null) {
+    if (change.find(people, { uid: parsed.uid }) === null) {
+      change.insert(people, { uid: parsed.uid, user: person.user, seenAt: createdAt });
+    }
     change.insert(members, { projectId: parsed.projectId, uid: parsed.uid, role: "member" });
   }
   if (amountsOf(there).length === 0) return;

@@ -37,7 +37,7 @@ import type { CallContext } from "../serve/handlers.ts";
 import type { System } from "../system.ts";
 import { withTruth } from "./changing.ts";
 import { actingOn, engineOf, enginePeople, ledgerOf } from "./context.ts";
-import { effectiveLimits, grantsOf, quotaNodes, treeAt } from "./quota-tree.ts";
+import { countedPeriods, effectiveLimits, grantsOf, quotaNodes, treeAt } from "./quota-tree.ts";
 import { grantView } from "./request-views.ts";
 import { mayReadSubject } from "./sight.ts";
 
@@ -55,7 +55,7 @@ export async function quotas(system: System, access: Access): Promise<QuotaAnswe
   const engine = await engineOf(system);
   const known = enginePeople(ledger);
   const [usage, allocations, status] = await Promise.all([
-    engine.usage(known),
+    engine.usage(known, countedPeriods(ledger)),
     engine.allocations(known),
     engine.status(),
   ]);

@@ -21,7 +21,7 @@ import { actingOn, engineOf, enginePeople, ledgerOf } from "./context.ts";
 import { settleGrants } from "./grants.ts";
 import { namesOf } from "./organisation.ts";
 import { ledgerSubject, tenantOf, unknownSubject } from "./quota.ts";
-import { grantsOf, quotaNodes, raiseOf, treeAt } from "./quota-tree.ts";
+import { countedPeriods, grantsOf, quotaNodes, raiseOf, treeAt } from "./quota-tree.ts";
 import { grantView, type RequestRow, requestView } from "./request-views.ts";
 import { mayReadSubject } from "./sight.ts";
 
@@ -55,7 +55,10 @@ export async function listRequests(system: System, access: Access): Promise<Requ
 /** The tree with usage as it is now. */
 async function treeNow(system: System): Promise<QuotaTree> {
   const ledger = ledgerOf(system);
-  const usage: ReadonlyMap<string, Usage> = await (await engineOf(system)).usage(enginePeople(ledger));
+  const usage: ReadonlyMap<string, Usage> = await (await engineOf(system)).usage(
+    enginePeople(ledger),
+    countedPeriods(ledger),
+  );
   return ledger.read((reader) => treeAt(quotaNodes(reader, usage), grantsOf(reader), system.now().getTime()));
 }
 

@@ -12,7 +12,7 @@ import type {
   SlurmTransactionView,
   WaitReason,
 } from "../../../../shared/protocol/control.ts";
-import type { Limits, Usage } from "../../../../shared/quota/index.ts";
+import type { Limits, Period, Usage } from "../../../../shared/quota/index.ts";
 
 /** A person as both sides know them: the uid is the ledger's, the name is what Slurm's accounting has. */
 export interface EnginePerson {
@@ -57,6 +57,8 @@ export interface EngineState {
   readonly unread: readonly string[];
 }
 export interface EngineSubject {
+  /** Whose it is, where it is a person's. */
+  readonly person: EnginePerson | null;
   readonly limits: Limits;
   /** Limits that are no limits of ours (`MaxWall`, a QOS ...), in the engine's own words. */
   readonly foreign: readonly string[];
@@ -72,8 +74,10 @@ export interface Engine {
    * Throws AppError where nothing answered.
    */
   state(people: readonly EnginePerson[]): Promise<EngineState>;
-  /** In use now by subject, of each itself without what is below it. Throws AppError where nothing answered. */
-  usage(people: readonly EnginePerson[]): Promise<ReadonlyMap<string, Usage>>;
+  /**
+   * In use now by subject, of each itself without what is below it; card-hours for each of the periods. Throws AppError where nothing answered.
+   */
+  usage(people: readonly EnginePerson[], periods: readonly Period[]): Promise<ReadonlyMap<string, Usage>>;
   /** The exact commands, without running them; empty where none are run. Throws AppError `bad-request` for what cannot be. */
   commands(changes: readonly EngineChange[]): readonly (readonly string[])[];
   /**

@@ -10,18 +10,16 @@ import {
   fraction,
   type Limits,
   multiply,
-  type Period,
   periodAt,
   toWords,
   type Usage,
 } from "../../../../../shared/quota/index.ts";
-import { grantsOf, quotaNodes, treeAt } from "../../control/quota-tree.ts";
+import { countedPeriods, grantsOf, quotaNodes, treeAt } from "../../control/quota-tree.ts";
 import type { Change } from "../../ledger/change.ts";
 import { newLeaseId } from "../../ledger/ids.ts";
 import { leases } from "../../ledger/leases.ts";
 import type { ObjectTable, Stored } from "../../ledger/object-table.ts";
 import { members } from "../../ledger/organisation.ts";
-import { limits } from "../../ledger/quotas.ts";
 import type { Reader } from "../../ledger/reader.ts";
 
 export type Lease = Stored<typeof leases extends ObjectTable<infer Value, infer _> ? Value : never>;
@@ -62,11 +60,6 @@ export function leaseUsage(reader: Reader, at: Date): ReadonlyMap<string, Usage>
     }
   }
   return usage;
-}
-
-function countedPeriods(reader: Reader): readonly Period[] {
-  const periods = reader.list(limits).flatMap((row) => row.limits.cardHours?.period ?? []);
-  return [...new Map(periods.map((period) => [JSON.stringify(period), period])).values()];
 }
 
 function cardHoursSince(reader: Reader, sinceMs: number, untilMs: number): ReadonlyMap<string, Fraction> {
