@@ -57,8 +57,23 @@ export function engineOf(system: System): Promise<Engine> {
   const ledger = ledgerOf(system);
   const opening = openEngine(engineKindOf(ledger), system, ledger);
   engines.set(system, opening);
-  opening.catch(() => engines.delete(system));
+  // One that found nobody to ask is made anew by the next call.
+  opening.then(
+    (engine) => {
+      if (!answers(engine)) engines.delete(system);
+    },
+    () => engines.delete(system),
+  );
   return opening;
+}
+
+function answers(engine: Engine): boolean {
+  try {
+    engine.commands([]);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Who acts, for the audit, in the role that they have over `subject`. */

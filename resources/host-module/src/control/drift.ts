@@ -8,7 +8,8 @@ import type { HostInput } from "../../../../shared/protocol/contract.ts";
 import type { Drift, DriftResult, QuotaProgress } from "../../../../shared/protocol/control.ts";
 import { amountsOf, changesBetween, type Limits, toWords } from "../../../../shared/quota/index.ts";
 import type { Access } from "../access/access.ts";
-import type { EngineChange, EnginePerson, EngineState, EngineSubject } from "../engine/engine.ts";
+import type { Engine, EngineChange, EnginePerson, EngineState } from "../engine/engine.ts";
+import { periodsIn } from "../engine/quota-tree.ts";
 import type { Act, Change } from "../ledger/change.ts";
 import { members, people, projects, tenants } from "../ledger/organisation.ts";
 import { limits } from "../ledger/quotas.ts";
@@ -37,12 +38,17 @@ async function find(system: System): Promise<readonly Found[]> {
   const engine = await engineOf(system);
   if (engine.kind === "local") return [];
   const ledger = ledgerOf(system);
-  const state = await engine.state(enginePeople(ledger));
-  return ledger.read((reader) => differences(reader, state, system.now()));
+  const state = await engine.state(enginePeople(ledger), periodsIn(ledger));
+  return ledger.read((reader) => differences(reader, state, engine, system.now()));
 }
 
 /** Pure: what the ledger has against what the engine has. */
-export function differences(reader: Reader, state: EngineState, now: Date): readonly Found[] {
+export function differences(
+  reader: Reader,
+  state: EngineState,
+  { kept }: Pick<Engine, "kept">,
+  now: Date,
+): readonly Found[] {
   const users = new Map(reader.list(people).map(({ uid, user }) => [uid, user]));
   const grants = grantsOf(reader);
   const nodes = quotaNodes(reader, new Map());
@@ -56,8 +62,9 @@ export function differences(reader: Reader, state: EngineState, now: Date): read
       if (node.level !== "cluster") found.push(missing(node.id, person, wanted));
       continue;
     }
-    const here = withPeriods(there.limits, wanted);
-    if (changesBetween(here, wanted).length > 0) found.push(otherLimits(node.id, person, wanted, here));
+    if (changesBetween(there.limits, kept(wanted)).length > 0) {
+      found.push(otherLimits(node.id, person, wanted, there.limits));
+    }
     for (const [what, texts] of [
       ["coordinator", there.coordinators],
       ["foreign", there.foreign],
@@ -65,7 +72,8 @@ export function differences(reader: Reader, state: EngineState, now: Date): read
       for (const text of texts) found.push(onlyShown(node.id, what, text));
     }
   }
-  for (const [id, there] of state.subjects) if (!known.has(id)) found.push(unknown(id, there, now));
+  for (const sentence of state.unread) found.push(onlyShown(null, "unread", sentence));
+  for (const [id, there] of state.subjects) if (!known.has(id)) found.push(unknown(id, users, there.limits, now));
   return found;
 }
 
@@ -123,23 +131,31 @@ function withPeriods(there: Limits, before: Limits): Limits {
   return { ...there, cardHours: { ...there.cardHours, period: before.cardHours?.period ?? there.cardHours.period } };
 }
 
-function onlyShown(subject: string, what: string, text: string): Found {
+function onlyShown(subject: string | null, what: string, text: string): Found {
   return {
-    drift: { id: `${what}:${subject}:${text}`, subject, what, ledger: null, engine: text, ways: [] },
+    drift: {
+      id: `${what}:${subject ?? ""}:${text}`.slice(0, 300),
+      subject,
+      what,
+      ledger: null,
+      engine: text,
+      ways: [],
+    },
     takeLedger: null,
     takeEngine: null,
   };
 }
 
 /** In the engine, and not in the ledger: removed there, or taken into the ledger under its id. */
-function unknown(id: string, { person, limits: there }: EngineSubject, now: Date): Found {
+function unknown(id: string, users: ReadonlyMap<number, string>, there: Limits, now: Date): Found {
   const parsed = parseSubject(id);
+  const person = personOf(id, users);
   const what = parsed?.level === "person" ? "member" : "account";
   const base = { id: `${what}:${id}:unknown`, subject: id, what, ledger: null, engine: inWords(there) } as const;
   return {
     drift: { ...base, ways: ["ledger", "engine"] },
     takeLedger: removing(id, person),
-    takeEngine: (change) => takeIn(change, id, person, there, now),
+    takeEngine: (change) => takeIn(change, id, there, now),
   };
 }
 
@@ -157,7 +173,7 @@ function removing(id: string, person: EnginePerson | null): readonly EngineChang
   }
 }
 
-function takeIn(change: Change, id: string, person: EnginePerson | null, there: Limits, now: Date): void {
+function takeIn(change: Change, id: string, there: Limits, now: Date): void {
   const parsed = parseSubject(id);
   const createdAt = now.toISOString();
   if (!change.isGivenId(id) && parsed?.level !== "person") change.giveId(id);
@@ -165,10 +181,7 @@ function takeIn(change: Change, id: string, person: EnginePerson | null, there: 
   if (parsed?.level === "project") {
     change.insert(projects, { id, tenantId: parsed.tenantId, displayName: id, createdAt });
   }
-  if (parsed?.level === "person" && person !== null) {
-    if (change.find(people, { uid: parsed.uid }) === null) {
-      change.insert(people, { uid: parsed.uid, user: person.user, seenAt: createdAt });
-    }
+  if (parsed?.level === "person") {
     change.insert(members, { projectId: parsed.projectId, uid: parsed.uid, role: "member" });
   }
   if (amountsOf(there).length === 0) return;

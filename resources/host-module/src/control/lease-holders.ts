@@ -13,9 +13,9 @@ export function holdersByLease(ledger: Ledger, inventory: HostInventory, at: Dat
       active.map((lease): [string, Holder] => [
         `${lease.gpuUuid}/${lease.gpuInstanceId ?? ""}`,
         {
-          tenant: reader.find(tenants, { id: lease.tenantId })?.displayName ?? lease.tenantId,
-          project: reader.find(projects, { id: lease.projectId })?.displayName ?? lease.projectId,
-          user: reader.find(people, { uid: lease.uid })?.user ?? null,
+          tenant: nameOf(reader.find(tenants, { id: lease.tenantId ?? "" }), lease.tenantId),
+          project: nameOf(reader.find(projects, { id: lease.projectId ?? "" }), lease.projectId),
+          user: lease.uid === null ? null : (reader.find(people, { uid: lease.uid })?.user ?? null),
           by: "lease",
           allocation: lease.id,
           since: lease.takenAt,
@@ -34,4 +34,8 @@ export function holdersByLease(ledger: Ledger, inventory: HostInventory, at: Dat
       })),
     };
   });
+}
+
+function nameOf(found: { readonly displayName: string } | null, id: string | null): string | null {
+  return found?.displayName ?? id;
 }

@@ -12,7 +12,7 @@ import {
   wholeCardShare,
 } from "../../../../shared/quota/index.ts";
 import { type Access, leadsSubject } from "../access/access.ts";
-import { activeLeases, type Lease, releaseLease as release, takeLease as take } from "../engine/local/leases.ts";
+import { activeLeases, releaseLease as giveBack, type Lease, takeLease as take } from "../engine/local/leases.ts";
 import { InventoryReader } from "../inventory/read.ts";
 import type { Act } from "../ledger/change.ts";
 import { leases } from "../ledger/leases.ts";
@@ -29,7 +29,7 @@ export function listLeases(system: System, access: Access): readonly LeaseView[]
   const names = namesOf(ledger);
   return activeLeases(ledger, system.now())
     .filter(({ subject }) => mayReadSubject(access, subject))
-    .map((lease) => viewOf(lease, names(lease.uid).user));
+    .map((lease) => viewOf(lease, lease.uid === null ? null : names(lease.uid).user));
 }
 
 function viewOf(lease: Lease, user: string | null): LeaseView {
@@ -49,13 +49,11 @@ export async function takeLease(system: System, access: Access, input: HostInput
   }
   const { projectId, gpuUuid, gpuInstanceId } = input;
   const inventory = await new InventoryReader(system).read();
-  const { name, amounts } = amountsOf(inventory, gpuUuid, gpuInstanceId, shareRuleOf(ledger));
+  const amounts = amountsOf(inventory, gpuUuid, gpuInstanceId, shareRuleOf(ledger));
   const act: Act = { ...actingOn(system, access, projectId), command: "lease.take" };
-  const wish = { projectId, uid: access.uid, gpuUuid, gpuInstanceId, name, amounts, until: input.until ?? null };
-  return viewOf(
-    ledger.change(act, (change) => take(change, wish, system.now())),
-    system.caller.user,
-  );
+  const until = input.until === undefined ? null : new Date(input.until);
+  const wish = { projectId, uid: access.uid, gpuUuid, gpuInstanceId, amounts, until };
+  return viewOf(take(ledger, act, wish, system.now()), system.caller.user);
 }
 
 /** What it counts for. Throws AppError `not-found` where there is no such GPU or instance now. */
@@ -64,27 +62,24 @@ function amountsOf(
   gpuUuid: string,
   gpuInstanceId: number | null,
   rule: CardShareRule,
-): { readonly name: string; readonly amounts: Limits } {
+): Omit<Limits, "cardHours"> {
   const gpu = inventory.gpus.find(({ uuid }) => uuid === gpuUuid);
   if (gpu === undefined) throw new AppError(notHere(gpuUuid));
   const geometry = gpu.geometry === null ? undefined : inventory.geometries[gpu.geometry];
-  if (gpuInstanceId === null) return { name: gpu.name, amounts: wholeGpu(gpu, rule) };
+  if (gpuInstanceId === null) return wholeGpu(gpu, rule);
   const instance = gpu.instances.find(({ id }) => id === gpuInstanceId);
   if (instance === undefined) throw new AppError(notHere(`${gpuUuid} instance ${gpuInstanceId}`));
   const profile = geometry?.profiles.find(({ id }) => id === instance.profileId);
   const share =
     geometry === undefined || profile === undefined ? wholeCardShare(rule) : cardShareOf(geometry, profile, rule);
   return {
-    name: instance.profile,
-    amounts: {
-      cards: share.share,
-      ...memoryOf(instance.memory.totalMiB),
-      gpuTypes: { [`${typeName(gpu.name)}/${instance.profile.split("+")[0] ?? ""}`]: one },
-    },
+    cards: share.share,
+    ...memoryOf(instance.memory.totalMiB),
+    gpuTypes: { [`${typeName(gpu.name)}/${instance.profile.split("+")[0] ?? ""}`]: one },
   };
 }
 
-function wholeGpu(gpu: Gpu, rule: CardShareRule): Limits {
+function wholeGpu(gpu: Gpu, rule: CardShareRule): Omit<Limits, "cardHours"> {
   if (gpu.mig.current === "enabled") {
     throw new AppError({
       code: "in-use",
@@ -103,11 +98,12 @@ function memoryOf(totalMiB: number | null): Pick<Limits, "gpuMemoryGiB"> {
   return totalMiB === null ? {} : { gpuMemoryGiB: fraction(totalMiB, mebibytesPerGibibyte) };
 }
 
-/** A GPU's name as a type: `NVIDIA H100 80GB HBM3` is `H100-80GB-HBM3`. */
+/** A GPU's name as Slurm's types are written: `h100` of `NVIDIA H100 80GB HBM3`. */
 function typeName(name: string): string {
-  return name
-    .replace(/^NVIDIA /, "")
-    .replaceAll(/[^A-Za-z0-9._+-]+/g, "-")
+  const model = /^NVIDIA (RTX PRO \d+|[A-Za-z0-9]+)/.exec(name)?.[1] ?? name;
+  return model
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9.]+/g, "_")
     .slice(0, 40);
 }
 
@@ -123,11 +119,10 @@ function notHere(what: string) {
 export function releaseLease(system: System, access: Access, input: HostInput<"lease.release">): null {
   const { subject, leaseId: id } = input;
   const act: Act = { ...actingOn(system, access, subject), command: "lease.release" };
-  ledgerOf(system).change(act, (change) => {
-    const lease = change.get(leases, { id });
-    const mine = lease.uid === access.uid || access.administrator || leadsSubject(access, lease.subject);
-    if (lease.subject !== subject || !mine) throw new AppError(unknownSubject(id));
-    release(change, id, system.now());
-  });
+  const ledger = ledgerOf(system);
+  const lease = ledger.get(leases, { id });
+  const mine = lease.uid === access.uid || access.administrator || leadsSubject(access, lease.subject);
+  if (lease.subject !== subject || !mine) throw new AppError(unknownSubject(id));
+  giveBack(ledger, act, id, system.now());
   return null;
 }

@@ -6,8 +6,6 @@ import {
   type Grant,
   type Limits,
   limitsAt,
-  type Period,
-  periodKey,
   type QuotaTree,
   type Raise,
   type Usage,
@@ -38,12 +36,6 @@ export function quotaNodes(reader: Reader, usage: ReadonlyMap<string, Usage>): r
         node(personSubject(projectId, uid), "person", projectId, users.get(uid) ?? String(uid)),
       ),
   ];
-}
-
-/** The periods in which limits of card-hours count, each once. */
-export function countedPeriods(reader: Reader): readonly Period[] {
-  const periods = reader.list(limits).flatMap((row) => row.limits.cardHours?.period ?? []);
-  return [...new Map(periods.map((period) => [periodKey(period), period])).values()];
 }
 
 /** Grants that count or will count, as the quota rules know them. */

@@ -27,6 +27,7 @@ import {
 import type { Access } from "../access/access.ts";
 import { leadsSubject } from "../access/access.ts";
 import type { EngineChange, EnginePerson } from "../engine/engine.ts";
+import { periodsIn } from "../engine/quota-tree.ts";
 import type { Act, Change } from "../ledger/change.ts";
 import { people } from "../ledger/organisation.ts";
 import { grants, limits, resets } from "../ledger/quotas.ts";
@@ -37,7 +38,7 @@ import type { CallContext } from "../serve/handlers.ts";
 import type { System } from "../system.ts";
 import { withTruth } from "./changing.ts";
 import { actingOn, engineOf, enginePeople, ledgerOf } from "./context.ts";
-import { countedPeriods, effectiveLimits, grantsOf, quotaNodes, treeAt } from "./quota-tree.ts";
+import { effectiveLimits, grantsOf, quotaNodes, treeAt } from "./quota-tree.ts";
 import { grantView } from "./request-views.ts";
 import { mayReadSubject } from "./sight.ts";
 
@@ -55,7 +56,7 @@ export async function quotas(system: System, access: Access): Promise<QuotaAnswe
   const engine = await engineOf(system);
   const known = enginePeople(ledger);
   const [usage, allocations, status] = await Promise.all([
-    engine.usage(known, countedPeriods(ledger)),
+    engine.usage(known, periodsIn(ledger)),
     engine.allocations(known),
     engine.status(),
   ]);
@@ -360,7 +361,7 @@ export async function explain(
   if (!allowed && !access.administrator) {
     throw new AppError({ code: "not-found", message: `There is no ${allocationId} of ${subject}.`, remedy: "" });
   }
-  const reason = await engine.explain(allocationId, known);
+  const reason = await engine.explain(allocationId, known, periodsIn(ledger));
   const names = new Map(quotaNodes(ledger, new Map()).map(({ id, name }) => [id, name]));
   return {
     ...reason,

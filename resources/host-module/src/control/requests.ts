@@ -12,6 +12,7 @@ import {
   type Usage,
 } from "../../../../shared/quota/index.ts";
 import { type Access, isOfSubject } from "../access/access.ts";
+import { periodsIn } from "../engine/quota-tree.ts";
 import type { Act } from "../ledger/change.ts";
 import { newGrantId, newRequestId } from "../ledger/ids.ts";
 import { grants, limits, requests } from "../ledger/quotas.ts";
@@ -21,7 +22,7 @@ import { actingOn, engineOf, enginePeople, ledgerOf } from "./context.ts";
 import { settleGrants } from "./grants.ts";
 import { namesOf } from "./organisation.ts";
 import { ledgerSubject, tenantOf, unknownSubject } from "./quota.ts";
-import { countedPeriods, grantsOf, quotaNodes, raiseOf, treeAt } from "./quota-tree.ts";
+import { grantsOf, quotaNodes, raiseOf, treeAt } from "./quota-tree.ts";
 import { grantView, type RequestRow, requestView } from "./request-views.ts";
 import { mayReadSubject } from "./sight.ts";
 
@@ -57,7 +58,7 @@ async function treeNow(system: System): Promise<QuotaTree> {
   const ledger = ledgerOf(system);
   const usage: ReadonlyMap<string, Usage> = await (await engineOf(system)).usage(
     enginePeople(ledger),
-    countedPeriods(ledger),
+    periodsIn(ledger),
   );
   return ledger.read((reader) => treeAt(quotaNodes(reader, usage), grantsOf(reader), system.now().getTime()));
 }

@@ -12,6 +12,7 @@ export async function detectEngine(system: System): Promise<EngineKind> {
 }
 
 export async function openEngine(kind: EngineKind, system: System, ledger: Ledger): Promise<Engine> {
-  if (kind === "slurm") return (await import("./slurm/index.ts")).slurmEngine(system);
-  return (await import("./local/index.ts")).localEngine(ledger, system);
+  if (system.engine !== undefined) return system.engine(ledger);
+  if (kind === "slurm") return (await import("./slurm/slurm-engine.ts")).slurmEngine(system);
+  return (await import("./local/local-engine.ts")).localEngine(ledger, system);
 }

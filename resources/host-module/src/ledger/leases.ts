@@ -1,29 +1,24 @@
+/** Who holds which GPU instance of a machine whose limits no scheduler keeps, and who held it. */
 import * as z from "zod/mini";
 import { limitsSchema } from "../../../../shared/protocol/control.ts";
 import { defineTable } from "./object-table.ts";
-import { projectId, tenantId, time, uid } from "./organisation.ts";
+import { time } from "./organisation.ts";
+import { subjectShape } from "./subject.ts";
 
-/** Who holds which instance or GPU of a single machine, and since when. One that is over stays: its hours were used. */
 export const leases = defineTable({
   kind: "lease",
   table: "leases",
   key: ["id"],
   shape: {
     id: z.string().check(z.regex(/^l[0-9a-z]{6}$/)),
-    subject: z.string(),
-    scope: z.literal("person"),
-    tenantId,
-    projectId,
-    uid,
+    ...subjectShape,
     gpuUuid: z.string().check(z.minLength(1), z.maxLength(64)),
     /** Null: the whole GPU. */
     gpuInstanceId: z.nullable(z.int().check(z.nonnegative())),
-    /** For people: the profile, or the GPU's name. */
-    name: z.string().check(z.maxLength(100)),
-    /** What it counts for, as it was when it was taken. */
+    /** What it counts for, without card-hours: those come of its time. */
     amounts: limitsSchema,
     takenAt: time,
-    /** When it ends by itself; null: never. */
+    /** From that instant on it is over, whether or not anybody released it. */
     until: z.nullable(time),
     releasedAt: z.nullable(time),
   },

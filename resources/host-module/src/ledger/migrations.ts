@@ -152,9 +152,9 @@ CREATE INDEX grantsByRequest ON grants ("requestId");
 `,
   },
   {
-    what: "leases of the embedded engine",
+    what: "leases",
     statements: `
--- A lease that is over stays: its hours were used. It refers to whom it was for by name only.
+-- History too: card-hours of a period are counted from it, also when what it was about is gone.
 CREATE TABLE leases (
   "id" TEXT PRIMARY KEY,
   "subject" TEXT NOT NULL,
@@ -164,15 +164,16 @@ CREATE TABLE leases (
   "uid" INTEGER NOT NULL,
   "gpuUuid" TEXT NOT NULL,
   "gpuInstanceId" INTEGER,
-  "name" TEXT NOT NULL,
   "amounts" TEXT NOT NULL CHECK (json_valid("amounts")),
   "takenAt" TEXT NOT NULL,
   "until" TEXT,
   "releasedAt" TEXT,
-  "version" INTEGER NOT NULL
+  "version" INTEGER NOT NULL,
+  CHECK ("until" IS NULL OR "until" > "takenAt"),
+  CHECK ("releasedAt" IS NULL OR "releasedAt" >= "takenAt")
 ) STRICT;
-CREATE INDEX leasesByEnd ON leases ("releasedAt", "until");
 CREATE INDEX leasesByTenant ON leases ("tenantId");
+CREATE INDEX leasesByGpu ON leases ("gpuUuid") WHERE "releasedAt" IS NULL;
 `,
   },
 ];

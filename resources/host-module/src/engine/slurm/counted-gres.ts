@@ -1,9 +1,8 @@
-/**
- * Resources that Slurm counts for us: it has no limit on parts of a card and none on GPU memory. Both are CountOnly GRES,
- * which job_submit.lua adds to each job by the types of the GPUs that it asks for.
- */
+/** What Slurm counts for us that is no device: parts of cards, and GiB of GPU memory. */
 export { gpuMemoryGres } from "../../slurm/doctor.ts";
 
-/** Slurm counts whole numbers: in 56ths every share of a card with 7 compute and 8 memory slices is one. */
-export const cardShareUnits = 56;
+/** The counted resource that stands for parts of cards; job_submit.lua adds it to every job that asks for GPUs. */
 export const cardShareGres = "cardshare";
+
+/** Units of one card: the least in which every share of a card of 7 compute and 8 memory slices is whole. */
+export const cardShareUnits = 56;
