@@ -235,7 +235,7 @@ describe.skipIf(missing !== null)(`quotas${missing === null ? "" : ` (skipped: $
     expect(outcome).toMatchObject({ outcome: expect.stringMatching(/^(failed|unknown)$/) });
     await expect(
       lab.as("ops").request("project.add", { tenantId: lab.alpha.tenant.id, displayName: "Lost" }),
-    ).rejects.toMatchObject({ code: "unreadable" });
+    ).rejects.toMatchObject({ code: "timeout" });
     await lab.slurm.slurmdbd.start();
     expect(await drift()).toEqual([]);
     expect(
