@@ -131,6 +131,7 @@ describe.skipIf(missing !== null)(`limits in Slurm${missing === null ? "" : ` (s
       nodes: await counted("--nodes=2", "--gpus-per-node=h100:1"),
       tasks: await counted("--ntasks=2", "--gpus-per-task=h100:1"),
       job: await counted("--gpus=h100:2"),
+      both: await counted("--nodes=2", "--gpus=h100:2", "--gpus-per-node=h100:1"),
       mixed: await counted("--gres=gpu:h100_2g.20gb:1,gpu:h100_1g.10gb:2"),
     }).toEqual({
       node: "1 56 80",
@@ -138,6 +139,7 @@ describe.skipIf(missing !== null)(`limits in Slurm${missing === null ? "" : ` (s
       nodes: "2 112 160",
       tasks: "2 112 160",
       job: "2 112 160",
+      both: "2 112 160",
       mixed: "3 32 40",
     });
   }, 60_000);
