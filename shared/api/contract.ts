@@ -8,7 +8,8 @@
 import * as z from "zod/mini";
 import type { AppErrorData } from "../errors.ts";
 import type { ApplyResult, DoctorFinding, HostPlan, MigStatus, StepProgress } from "../protocol/contract.ts";
-import { layoutSchema, recoverRequestSchema } from "../protocol/contract.ts";
+import { type HostContract, hostContract, layoutSchema, recoverRequestSchema } from "../protocol/contract.ts";
+import type { Me } from "../protocol/control.ts";
 import type { SnapshotEvent } from "./snapshot.ts";
 
 const id = z.string().check(z.minLength(1), z.maxLength(200));
@@ -40,6 +41,42 @@ function task<Progress, Answer>() {
 }
 function subscription<Event>() {
   return <S>(input: S): SubscriptionEntry<S, Event> => ({ kind: "subscription", input });
+}
+
+/** A command of the cluster's control host, offered to the pages under its own name. */
+type ControlEntry<Entry> = Entry extends {
+  readonly kind: "request";
+  readonly input: infer S extends z.ZodMiniType;
+  readonly type?: infer Answer;
+}
+  ? RequestEntry<ControlInput<S>, Exclude<Answer, undefined>>
+  : Entry extends {
+        readonly kind: "task";
+        readonly input: infer S extends z.ZodMiniType;
+        readonly progress?: infer Progress;
+        readonly type?: infer Answer;
+      }
+    ? TaskEntry<ControlInput<S>, Exclude<Progress, undefined>, Exclude<Answer, undefined>>
+    : never;
+type ControlInput<S extends z.ZodMiniType> = z.ZodMiniObject<{ clusterId: typeof id; input: S }>;
+
+function onControlHost<M extends keyof HostContract>(method: M): ControlEntry<HostContract[M]> {
+  const { kind, input } = hostContract[method];
+  return { kind, input: z.object({ clusterId: id, input }) } as unknown as ControlEntry<HostContract[M]>;
+}
+
+/** Where a cluster's ledger stands and who the operator is to it. */
+export interface ControlState {
+  /** The host that was found, also while it cannot be reached; null where none was. */
+  readonly controlHostId: string | null;
+  readonly state: "none" | "connecting" | "no-ledger" | "ready" | "failed";
+  readonly me: Me | null;
+  /** Why it failed. */
+  readonly error: AppErrorData | null;
+  /** Ask again for what is shown of the ledger when it changes. */
+  readonly ledgerRevision: number;
+  /** Ask again for usage, jobs and leases when it changes. */
+  readonly usageRevision: number;
 }
 
 export interface AppInfo {
@@ -78,6 +115,8 @@ export const clusterDraftSchema = z.object({
   refreshSeconds: z.optional(z.int().check(z.minimum(1), z.maximum(600))),
   /** SSH keepalive; 0 sends none. */
   keepaliveSeconds: z.optional(z.int().check(z.minimum(0), z.maximum(3_600))),
+  /** The host with the ledger. Absent: the first that says it has one, else the first of the hosts. */
+  controlHost: z.optional(z.string().check(z.minLength(1), z.maxLength(255))),
 });
 export type ClusterDraft = z.infer<typeof clusterDraftSchema>;
 
@@ -215,6 +254,49 @@ export const api = {
   "partition.save": request<{ readonly savedGpus: number }>()(z.object({ clusterId: id, hostId: id })),
   "partition.status": request<MigStatus>()(z.object({ clusterId: id, hostId: id })),
   "host.doctor": request<readonly DoctorFinding[]>()(z.object({ clusterId: id, hostId: id })),
+
+  /** Where the control host stands; the first event comes at once. */
+  "control.state": subscription<ControlState>()(z.object({ clusterId: id })),
+
+  "identity.me": onControlHost("identity.me"),
+  "ledger.create": onControlHost("ledger.create"),
+  "people.search": onControlHost("people.search"),
+
+  "organisation.get": onControlHost("organisation.get"),
+  "administrator.add": onControlHost("administrator.add"),
+  "administrator.remove": onControlHost("administrator.remove"),
+  "tenant.create": onControlHost("tenant.create"),
+  "tenant.rename": onControlHost("tenant.rename"),
+  "tenant.remove": onControlHost("tenant.remove"),
+  "lead.add": onControlHost("lead.add"),
+  "lead.remove": onControlHost("lead.remove"),
+  "project.add": onControlHost("project.add"),
+  "project.rename": onControlHost("project.rename"),
+  "project.remove": onControlHost("project.remove"),
+  "member.add": onControlHost("member.add"),
+  "member.remove": onControlHost("member.remove"),
+  "removal.consequences": onControlHost("removal.consequences"),
+
+  "quota.get": onControlHost("quota.get"),
+  "quota.set": onControlHost("quota.set"),
+  "quota.explain": onControlHost("quota.explain"),
+  "engine.status": onControlHost("engine.status"),
+  "engine.drift": onControlHost("engine.drift"),
+  "engine.resolve": onControlHost("engine.resolve"),
+
+  "requests.list": onControlHost("requests.list"),
+  "request.ask": onControlHost("request.ask"),
+  "request.withdraw": onControlHost("request.withdraw"),
+  "request.decide": onControlHost("request.decide"),
+  "grant.cut": onControlHost("grant.cut"),
+
+  "leases.list": onControlHost("leases.list"),
+  "lease.take": onControlHost("lease.take"),
+  "lease.release": onControlHost("lease.release"),
+
+  "audit.list": onControlHost("audit.list"),
+  "audit.verify": onControlHost("audit.verify"),
+  "audit.slurm": onControlHost("audit.slurm"),
 
   "troubleshooting.events": subscription<readonly TroubleEvent[]>()(nothing),
 } as const;
