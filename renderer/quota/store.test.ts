@@ -24,7 +24,7 @@ function fakeClient(answers: (QuotaAnswer | AppError)[], result: QuotaResult | A
   return { sent, store: createQuotaStore(client, "c1", () => nowMs) };
 }
 
-const lost = new AppError({ code: "ssh-config", message: "The host does not answer.", remedy: "Try again." });
+const lost = new AppError({ code: "ssh-unreachable", message: "The host does not answer.", remedy: "Try again." });
 
 it("applies a draft: what was done leaves it, what failed stays, and the way back is a draft", async () => {
   const error = { code: "conflict", message: "It was changed meanwhile.", remedy: "Look at it again." } as const;
@@ -66,7 +66,7 @@ it("keeps the draft and the answer where the host does not answer", async () => 
   await store.apply();
   await store.load();
   const { history, answer, error, progress } = store.getState();
-  expect([history.present.size, answer, error?.code, progress]).toEqual([1, smallAnswer, "ssh-config", null]);
+  expect([history.present.size, answer, error?.code, progress]).toEqual([1, smallAnswer, "ssh-unreachable", null]);
 });
 
 it("undoes and redoes edits, and shows commands without progress", async () => {
