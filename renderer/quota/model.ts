@@ -172,8 +172,8 @@ function matcherOf(model: QuotaModel, tree: QuotaTree, query: RowQuery): (positi
 }
 
 /**
- * The rows to show of a tree of this model (its own, or that with drafts). A search or a filter opens what leads to a match;
- * a matching node opens further as it is expanded.
+ * The rows to show of a tree of this model (its own, or that with drafts). A search or a filter shows every match with what
+ * leads to it, and nothing else: what is expanded does not count then.
  */
 export function rowsOf(model: QuotaModel, tree: QuotaTree, query: RowQuery): readonly QuotaRow[] {
   const isPlain = query.search.trim() === "" && query.filter === "all";
