@@ -8,9 +8,7 @@
 
 import type { SimulatedMachine } from "../../resources/demo-cluster/driver/machine.ts";
 import { geometryOf } from "../../resources/demo-cluster/driver/models.ts";
-
-/** A card's share in a count that Slurm can add up: 56 is the least that sevenths, eighths and quarters all divide. */
-export const cardShareOfOneCard = 56;
+import { type CountedCard, totalOf } from "../../resources/host-module/src/slurm/job-submit/configuration.ts";
 
 /** Type of a slot that holds nothing. Never to be counted as a GPU. */
 export const padType = "pad";
@@ -70,16 +68,23 @@ export function gresLines(node: string, slots: readonly GresSlot[]): readonly st
   });
 }
 
-/** Of all cards, not of their instances: what is counted is what a job gets of a card. GiB as the card's name says. */
+/** Of all cards, the most that their instances can count for in any layout, so that a new layout changes no count. */
 export interface CountedGres {
   readonly vramGiB: number;
   readonly cardShares: number;
 }
 
 export function countedGres(machine: SimulatedMachine): CountedGres {
-  const gpus = machine.state.gpus;
-  const vramGiB = gpus.reduce((sum, _, index) => sum + Math.round(machine.model(index).memoryMiB / 1024), 0);
-  return { vramGiB, cardShares: gpus.length * cardShareOfOneCard };
+  const { memoryGiB, cardShareUnits } = totalOf(countedCards(machine));
+  return { vramGiB: memoryGiB, cardShares: cardShareUnits };
+}
+
+export function countedCards(machine: SimulatedMachine): readonly CountedCard[] {
+  return machine.state.gpus.map((gpu, index) => ({
+    type: gpuType(gpu.productName),
+    memoryGiB: Math.round(machine.model(index).memoryMiB / 1024),
+    geometry: geometryOf(machine.model(index)),
+  }));
 }
 
 /** `gpu:h100:1,gpu:pad:6,vram:80,cardshare:56` */

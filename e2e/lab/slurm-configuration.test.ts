@@ -23,7 +23,7 @@ test("gres.conf: seven slots a card, an instance by the card's file and its two 
       `NodeName=g1 Name=gpu Type=h100_3g.40gb MultipleFiles=/dev/nvidia1,${capability(156)},${capability(157)}`,
       ...pads(1),
       "NodeName=g1 Name=vram Count=160 Flags=CountOnly",
-      "NodeName=g1 Name=cardshare Count=112 Flags=CountOnly",
+      "NodeName=g1 Name=cardshare Count=124 Flags=CountOnly",
       "",
     ].join("\n"),
   );

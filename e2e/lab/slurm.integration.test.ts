@@ -31,8 +31,8 @@ describe.skipIf(missing !== null)(`the Slurm lab${missing === null ? "" : ` (ski
   test("every host is idle, with the simulated GPUs and seven slots a card", async () => {
     const said = await lab.expect(["sinfo", "--noheader", "--Node", "--format=%N %T %c %G"]);
     expect(said.trim().split("\n")).toEqual([
-      "g1 idle 16 gpu:h100:1,gpu:pad:9,gpu:h100_2g.20gb:1,gpu:h100_1g.10gb:2,gpu:h100_3g.40gb:1,vram:160,cardshare:112",
-      "g2 idle 16 gpu:h100:2,gpu:pad:12,vram:160,cardshare:112",
+      "g1 idle 16 gpu:h100:1,gpu:pad:9,gpu:h100_2g.20gb:1,gpu:h100_1g.10gb:2,gpu:h100_3g.40gb:1,vram:160,cardshare:124",
+      "g2 idle 16 gpu:h100:2,gpu:pad:12,vram:160,cardshare:124",
     ]);
   });
 

@@ -35,6 +35,8 @@ export interface SlurmLabOptions {
   readonly people?: readonly string[];
   /** More lines of slurm.conf; they replace those that set the same. */
   readonly slurmConf?: readonly string[];
+  /** The first job_submit.lua; with it slurm.conf has JobSubmitPlugins=lua. */
+  readonly jobSubmit?: string;
   /**
    * The Debian release whose Slurm, MariaDB and OpenSSH the hosts run (`trixie`); default what TESSERA_LAB_DEBIAN
    * says, else this machine's own.
@@ -249,7 +251,8 @@ export class SlurmLab implements AsyncDisposable {
         counted: countedGres(host.gpus()),
       }),
     );
-    const lines = options.slurmConf ?? [];
+    const plugins = options.jobSubmit === undefined ? [] : ["JobSubmitPlugins=lua"];
+    const lines = [...(options.slurmConf ?? []), ...plugins];
     writeFileSync(`${directory}/slurm.conf`, slurmConf({ controlAddress: this.control.address, nodes, lines }));
     writeFileSync(`${directory}/gres.conf`, gresConf(nodes));
     const slurm = systemUser("slurm");
@@ -267,6 +270,9 @@ export class SlurmLab implements AsyncDisposable {
     for (const host of all) this.lab.onDispose(() => host.die());
     for (const name of options.people ?? []) this.addPerson(name);
     this.writeConfiguration(options);
+    if (options.jobSubmit !== undefined) {
+      writeFileSync(`${this.#ground.keeper.outside}/slurm/job_submit.lua`, options.jobSubmit);
+    }
     // The database takes longest: the hosts start while it is made.
     await this.control.start();
     const hosts = Promise.all(this.hosts.map((host) => host.start()));

@@ -11,6 +11,8 @@ import { builtDirectory } from "./built-directory.ts";
 import { Clusters } from "./clusters/clusters.ts";
 import type { HostConnector } from "./clusters/connector.ts";
 import { parseClusterFile } from "./clusters/parse-file.ts";
+import { Control } from "./control/control.ts";
+import { controlHandlers } from "./control/handlers.ts";
 import { type Demo, demoCluster } from "./demo.ts";
 import { Partition } from "./partition/partition.ts";
 import { Prompts } from "./prompts/prompts.ts";
@@ -70,6 +72,7 @@ export function startServices(options: ServicesOptions): Services {
     demo === null ? [] : [demo.cluster],
   );
   const partition = new Partition(clusters, trouble);
+  const control = new Control(clusters, trouble);
   const info = (): AppInfo => ({
     version: options.version,
     platform: process.platform,
@@ -126,6 +129,8 @@ export function startServices(options: ServicesOptions): Services {
     "partition.status": ({ clusterId, hostId }, signal) => partition.status(clusterId, hostId, signal),
     "host.doctor": ({ clusterId, hostId }, signal) =>
       clusters.get(clusterId).host(hostId).link().request("doctor", {}, signal),
+
+    ...controlHandlers(control),
 
     "troubleshooting.events": (_input, emit, signal) => trouble.subscribe(emit, signal),
   };

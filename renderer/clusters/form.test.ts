@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { emptyForm, readForm } from "./form.ts";
+import { emptyForm, formOf, readForm } from "./form.ts";
 
 const form = { ...emptyForm, name: " lab ", hosts: "gpu[1-2]" };
 
@@ -21,4 +21,11 @@ test.each([
   [{ keepaliveSeconds: "often" }, { field: "keepalive" }],
 ])("%j is told of at its field", (part, problem) => {
   expect(readForm({ ...form, ...part }, ["taken"])).toEqual({ ok: false, problem });
+});
+
+test("saving a cluster keeps its control host for as long as it is one of the hosts", () => {
+  const draft = { name: "lab", hosts: ["gpu1", "gpu2"], racks: { kind: "none" as const }, controlHost: "gpu2" };
+  expect(readForm(formOf(draft))).toEqual({ ok: true, draft });
+  const { controlHost: _gone, ...without } = { ...draft, hosts: ["gpu1"] };
+  expect(readForm({ ...formOf(draft), hosts: "gpu1" })).toEqual({ ok: true, draft: without });
 });

@@ -9,6 +9,8 @@ export interface ClusterForm {
   readonly racks: RackRule;
   readonly refreshSeconds: string;
   readonly keepaliveSeconds: string;
+  /** Not edited here, and kept while it is one of the hosts. */
+  readonly controlHost?: string;
 }
 
 export const emptyForm: ClusterForm = {
@@ -26,6 +28,7 @@ export function formOf(draft: ClusterDraft): ClusterForm {
     racks: draft.racks,
     refreshSeconds: draft.refreshSeconds === undefined ? "" : String(draft.refreshSeconds),
     keepaliveSeconds: draft.keepaliveSeconds === undefined ? "" : String(draft.keepaliveSeconds),
+    ...(draft.controlHost === undefined ? {} : { controlHost: draft.controlHost }),
   };
 }
 
@@ -55,7 +58,7 @@ export function readForm(form: ClusterForm, taken: readonly string[] = []): Form
   const list = parseHosts(form.hosts);
   if (!list.ok) return { ok: false, problem: { field: "hosts", problem: list.problem, part: list.part } };
   if (list.hosts.length === 0) return { ok: false, problem: { field: "no-hosts" } };
-  const { racks } = form;
+  const { racks, controlHost } = form;
   if (racks.kind === "pattern" && (racks.pattern.length > longestPattern || !previewRacks(racks, []).ok)) {
     return { ok: false, problem: { field: "pattern" } };
   }
@@ -71,6 +74,7 @@ export function readForm(form: ClusterForm, taken: readonly string[] = []): Form
       racks,
       ...(refreshSeconds === undefined ? {} : { refreshSeconds }),
       ...(keepaliveSeconds === undefined ? {} : { keepaliveSeconds }),
+      ...(controlHost !== undefined && list.hosts.includes(controlHost) ? { controlHost } : {}),
     },
   };
 }

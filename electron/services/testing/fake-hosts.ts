@@ -39,6 +39,11 @@ export class FakeHost {
   running = false;
   connections = 0;
   requests: string[] = [];
+  /** Answers of commands that are not faked here, by their names; a task's gets `progress` and its signal too. */
+  readonly answers = new Map<
+    string,
+    (input: unknown, progress: (value: unknown) => void, signal: AbortSignal | undefined) => unknown
+  >();
   readonly #watchers = new Set<(event: WatchEvent) => void>();
   readonly #links = new Set<(error: AppErrorData) => void>();
   #revision = 0;
@@ -110,6 +115,8 @@ export class FakeHost {
   }
 
   async #answer(method: string, input: unknown): Promise<unknown> {
+    const own = this.answers.get(method);
+    if (own !== undefined) return own(input, () => undefined, undefined);
     switch (method) {
       case "inventory":
         return structuredClone(this.inventory);
@@ -137,6 +144,8 @@ export class FakeHost {
     progress: (value: unknown) => void,
     signal: AbortSignal,
   ): Promise<unknown> {
+    const own = this.answers.get(method);
+    if (own !== undefined) return own(input, progress, signal);
     if (method === "watch") return this.#watch(progress, signal);
     const step = progress as (value: StepProgress) => void;
     if (method === "mig.apply") return this.#apply((input as { gpus: readonly WantedGpu[] }).gpus, step, signal);

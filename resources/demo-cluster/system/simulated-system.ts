@@ -171,11 +171,22 @@ function otherProgram(machine: SimulatedMachine, name: string, args: readonly st
       return args.includes("-m") ? "x86_64\n" : args.includes("-r") ? `${state.kernel}\n` : "Linux\n";
     case "hostname":
       return `${state.hostName}\n`;
+    case "getent":
+      return accounts(machine, args);
     case "dmesg":
       return kernelLog(machine, args);
     default:
       return null;
   }
+}
+
+/** `getent passwd`, all of it or by user names and uids. What is not there is left out; the real one exits 2 then. */
+function accounts({ state }: SimulatedMachine, [database, ...keys]: readonly string[]): string | null {
+  if (database !== "passwd") return null;
+  return state.users
+    .filter(({ name, uid }) => keys.length === 0 || keys.includes(name) || keys.includes(String(uid)))
+    .map(({ name, uid, gid }) => `${name}:x:${uid}:${gid}:${name}:/home/${name}:/bin/bash\n`)
+    .join("");
 }
 
 /** `dmesg`, with the time stamps that `--time-format`, `-T` or nothing ask for. */

@@ -4,6 +4,9 @@
  * simulated host.
  */
 
+import type { Engine } from "./engine/engine.ts";
+import type { Ledger } from "./ledger/ledger.ts";
+
 export interface RunOptions {
   /** The process group is killed (SIGKILL) when it is over. */
   readonly timeoutMs: number;
@@ -94,6 +97,8 @@ export interface System {
   readonly caller: Caller;
   /** Where the ledger of a control host stands, whether or not it is there; null where none can be. */
   readonly ledgerPath: string | null;
+  /** What keeps limits instead of the engine that the ledger names: on simulated hosts, whose work is simulated too. */
+  readonly engine?: (ledger: Ledger) => Promise<Engine>;
   /** Absent where nobody logs in: captured and simulated hosts. */
   readonly login?: Login;
 }

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { AppError } from "../../../../shared/errors.ts";
 import type { HostInventory } from "../../../../shared/protocol/inventory.ts";
-import { handlers } from "../serve/handlers.ts";
+import { call } from "../serve/call.ts";
 import { parseInput } from "../serve/validation.ts";
 import type { System } from "../system.ts";
 import { parseCommand, UsageError } from "./arguments.ts";
@@ -39,7 +39,7 @@ async function inventory(args: readonly string[], system: System, terminal: Term
   if (values.from === "") throw new UsageError("--from takes a directory or a file.");
   const read =
     values.from === undefined
-      ? await handlers.inventory(system, {}, { signal: terminal.signal, progress: () => undefined })
+      ? await call(system, "inventory", {}, { signal: terminal.signal, progress: () => undefined })
       : await fromCapture(values.from, system);
   const { inventoryText } = await import("./print-inventory.ts");
   terminal.out(values.json ? JSON.stringify(read) : inventoryText(read));
@@ -75,7 +75,7 @@ async function watch(args: readonly string[], system: System, terminal: Terminal
   const intervalMs = /^\d{1,9}$/.test(interval) ? Number(interval) : 0;
   if (intervalMs < 500 || intervalMs > 600_000) throw new UsageError("--interval takes 500 to 600000 milliseconds.");
   const input = parseInput("watch", { intervalMs });
-  await handlers.watch(system, input, {
+  await call(system, "watch", input, {
     signal: terminal.signal,
     progress: (event) => terminal.out(JSON.stringify(event)),
   });

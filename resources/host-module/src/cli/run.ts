@@ -2,7 +2,8 @@ import { constants } from "node:fs";
 import { AppError, toErrorData } from "../../../../shared/errors.ts";
 import { type ApplyResult, protocolVersion, type StepProgress } from "../../../../shared/protocol/contract.ts";
 import { fileSystem } from "../operating-system/builtin.ts";
-import { handlers, type TaskContext } from "../serve/handlers.ts";
+import { call } from "../serve/call.ts";
+import type { TaskContext } from "../serve/handlers.ts";
 import { parseInput } from "../serve/validation.ts";
 import type { System } from "../system.ts";
 import { version } from "../version.ts";
@@ -64,7 +65,7 @@ async function dispatch(
       return 0;
     case "hello": {
       const { values } = parseCommand(args, json);
-      const hello = await handlers.hello(system, { protocolVersion, client: "command line" }, silent(terminal));
+      const hello = await call(system, "hello", { protocolVersion, client: "command line" }, silent(terminal));
       terminal.out(
         values.json
           ? JSON.stringify(hello)
@@ -76,7 +77,7 @@ async function dispatch(
       return mig(args, system, terminal);
     case "doctor": {
       const { values } = parseCommand(args, json);
-      const findings = await handlers.doctor(system, {}, silent(terminal));
+      const findings = await call(system, "doctor", {}, silent(terminal));
       const { doctorText } = await import("./print-inventory.ts");
       terminal.out(values.json ? JSON.stringify(findings) : doctorText(findings));
       return findings.some(({ level }) => level === "problem") ? 1 : 0;
@@ -85,6 +86,13 @@ async function dispatch(
     case "watch":
     case "bundle":
       return (await import("./run-inventory.ts")).runInventory(command, args, system, terminal);
+    case "call":
+    case "me":
+    case "tenants":
+    case "audit":
+    case "ledger":
+    case "timer":
+      return (await import("./run-control.ts")).runControl(command, args, system, terminal);
     case "install":
     case "uninstall":
       return (await import("./run-install.ts")).runInstall(command, args, system, terminal, program);
@@ -123,8 +131,9 @@ async function mig([verb, ...args]: readonly string[], system: System, terminal:
   switch (verb) {
     case "plan": {
       const { values } = parseCommand(args, { ...json, ...wishOptions });
-      const plan = await handlers["mig.plan"](
+      const plan = await call(
         system,
+        "mig.plan",
         parseInput("mig.plan", await wishOf(values, system, terminal)),
         silent(terminal),
       );
@@ -139,7 +148,7 @@ async function mig([verb, ...args]: readonly string[], system: System, terminal:
         ...(values["dry-run"] ? { dryRun: true } : {}),
         ...(values.reason === undefined ? {} : { reason: values.reason }),
       });
-      return report(await handlers["mig.apply"](system, request, context), values.json);
+      return report(await call(system, "mig.apply", request, context), values.json);
     }
     case "undo": {
       const { values, positionals } = parseCommand(args, dryRun, { least: 0, most: 1 });
@@ -148,7 +157,7 @@ async function mig([verb, ...args]: readonly string[], system: System, terminal:
         ...(operationId === undefined ? {} : { operationId }),
         ...(values["dry-run"] ? { dryRun: true } : {}),
       };
-      return report(await handlers["mig.undo"](system, request, context), values.json);
+      return report(await call(system, "mig.undo", request, context), values.json);
     }
     case "recover": {
       const { values, positionals } = parseCommand(
@@ -161,22 +170,22 @@ async function mig([verb, ...args]: readonly string[], system: System, terminal:
       }
       const { way } = values;
       const request = { operationId: positionals[0] ?? "", way } as const;
-      return report(await handlers["mig.recover"](system, request, context), values.json);
+      return report(await call(system, "mig.recover", request, context), values.json);
     }
     case "restore": {
       const { values } = parseCommand(args, dryRun);
       const request = values["dry-run"] ? { dryRun: true } : {};
-      return report(await handlers["mig.restore"](system, request, context), values.json);
+      return report(await call(system, "mig.restore", request, context), values.json);
     }
     case "status": {
       const { values } = parseCommand(args, json);
-      const status = await handlers["mig.status"](system, {}, silent(terminal));
+      const status = await call(system, "mig.status", {}, silent(terminal));
       terminal.out(values.json ? JSON.stringify(status) : print.statusText(status));
       return 0;
     }
     case "save": {
       const { values } = parseCommand(args, json);
-      const saved = await handlers["mig.save"](system, {}, silent(terminal));
+      const saved = await call(system, "mig.save", {}, silent(terminal));
       terminal.out(
         values.json
           ? JSON.stringify(saved)

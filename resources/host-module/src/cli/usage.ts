@@ -13,6 +13,16 @@ export const usage = `tessera-host: the GPUs of this host, and how they are divi
   tessera-host mig save                        keep the layouts for the next boot
   tessera-host mig restore [--dry-run]         bring the saved layouts back
 
+  tessera-host me                              your role here, your tenants and projects
+  tessera-host tenants                         tenants, projects and people that you may see
+  tessera-host audit list|export [--tenant ID] the record of every change; export is CSV, --json JSON Lines
+  tessera-host audit verify                    whether anybody edited, removed or moved a row of it
+  tessera-host ledger create [--engine auto|local|slurm]
+                                               makes this host the control host of its cluster
+  tessera-host ledger check | backup FILE
+  tessera-host timer                           ends grants and begins periods anew, where they are due
+  tessera-host call COMMAND [--input JSON|-]   any command of the protocol, JSON in and out
+
   tessera-host install [--sudo-group GROUP] [--restore-on-boot] [--root DIR]
   tessera-host uninstall --version VERSION | --all [--root DIR]
   tessera-host hello | --version | --help

@@ -12,7 +12,7 @@ import type {
   SlurmTransactionView,
   WaitReason,
 } from "../../../../shared/protocol/control.ts";
-import type { Limits, Usage } from "../../../../shared/quota/index.ts";
+import type { Limits, Period, Usage } from "../../../../shared/quota/index.ts";
 
 /** A person as both sides know them: the uid is the ledger's, the name is what Slurm's accounting has. */
 export interface EnginePerson {
@@ -64,16 +64,30 @@ export interface EngineSubject {
   readonly coordinators: readonly string[];
 }
 
+/**
+ * The period of the limit on card-hours that a subject itself has in the ledger; null where it has none. Slurm counts
+ * hours and knows no periods: what it says is given under these.
+ */
+export type PeriodOf = (subject: string) => Period | null;
+
 export interface Engine {
   readonly kind: EngineKind;
   status(): Promise<EngineStatus>;
   /**
+   * What of these limits the engine can hold, as `state` would read it back: what it cannot is not enforced, as `status`
+   * tells, and no difference from the ledger. Throws AppError `bad-request` for what cannot be written in the engine.
+   */
+  kept(limits: Limits): Limits;
+  /**
    * `people` names the uids of users: Slurm knows names only. Users without one are left out and listed as unread.
    * Throws AppError where nothing answered.
    */
-  state(people: readonly EnginePerson[]): Promise<EngineState>;
-  /** In use now by subject, of each itself without what is below it. Throws AppError where nothing answered. */
-  usage(people: readonly EnginePerson[]): Promise<ReadonlyMap<string, Usage>>;
+  state(people: readonly EnginePerson[], periodOf: PeriodOf): Promise<EngineState>;
+  /**
+   * In use now by subject, of each itself without what is below it; card-hours under every period that a limit on the way
+   * up has. Throws AppError where nothing answered.
+   */
+  usage(people: readonly EnginePerson[], periodOf: PeriodOf): Promise<ReadonlyMap<string, Usage>>;
   /** The exact commands, without running them; empty where none are run. Throws AppError `bad-request` for what cannot be. */
   commands(changes: readonly EngineChange[]): readonly (readonly string[])[];
   /**
@@ -89,7 +103,7 @@ export interface Engine {
   /** Ends jobs or leases. Throws AppError with those that are still there. */
   cancel(ids: readonly string[]): Promise<void>;
   /** Why one waits. Throws AppError `not-found`. */
-  explain(allocationId: string, people: readonly EnginePerson[]): Promise<WaitReason>;
+  explain(allocationId: string, people: readonly EnginePerson[], periodOf: PeriodOf): Promise<WaitReason>;
   /** What the engine was told by anybody since that day (`2026-12-01`), newest first; empty for the local engine. */
   transactions(since: string): Promise<readonly SlurmTransactionView[]>;
 }

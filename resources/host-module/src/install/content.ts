@@ -18,7 +18,18 @@ exec ${directory}/node ${directory}/tessera-host.cjs "$@"
  * (`bundle`, `inventory --from`, `install` stay with those who are root anyway).
  */
 export function sudoRule(group: string): string {
-  const commands = ["serve", "doctor", "doctor --json", "mig *"].map((command) => `${program} ${command}`);
+  const commands = [
+    "serve",
+    "doctor",
+    "doctor --json",
+    "mig *",
+    "me",
+    "me --json",
+    "tenants",
+    "tenants --json",
+    "audit *",
+    "call *",
+  ].map((command) => `${program} ${command}`);
   return `${marker} --sudo-group ${group}
 Defaults!${program} env_reset, !setenv
 %${group} ALL=(root) NOPASSWD: ${commands.join(", ")}
@@ -42,5 +53,44 @@ TimeoutStartSec=15min
 
 [Install]
 WantedBy=multi-user.target
+`;
+}
+
+/** Ends grants and begins periods anew where they are due; nothing at all on a host without a ledger. */
+export function timerService(): string {
+  return `${marker}
+[Unit]
+Description=Grants and resets of Tessera that are due
+ConditionPathExists=/var/lib/tessera/ledger.sqlite
+After=local-fs.target slurmdbd.service slurmctld.service
+
+[Service]
+Type=oneshot
+ExecStart=${program} timer
+TimeoutStartSec=15min
+`;
+}
+
+/** Each minute. A host that was off does at its start what became due meanwhile. */
+export function timerUnit(): string {
+  return `${marker}
+[Unit]
+Description=Grants and resets of Tessera, each minute
+
+[Timer]
+OnBootSec=30s
+OnCalendar=minutely
+AccuracySec=5s
+Persistent=true
+
+[Install]
+WantedBy=timers.target
+`;
+}
+
+/** The same for hosts without systemd. Output would become mail each minute; what went wrong stands in the audit. */
+export function timerCron(): string {
+  return `${marker}
+* * * * * root [ -e /var/lib/tessera/ledger.sqlite ] && ${program} timer >/dev/null 2>&1
 `;
 }

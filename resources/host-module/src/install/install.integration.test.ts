@@ -102,7 +102,7 @@ describe("uninstall", () => {
     expect(readdirSync(join(root, "opt"))).toEqual([]);
     expect(readdirSync(join(root, "etc/sudoers.d"))).toEqual(["other"]);
     expect(readdirSync(join(root, "usr/local/bin"))).toEqual([]);
-    expect(readdirSync(join(root, "etc/systemd/system"))).toEqual(["multi-user.target.wants"]);
+    expect(readdirSync(join(root, "etc/systemd/system"))).toEqual(["multi-user.target.wants", "timers.target.wants"]);
     expect(await uninstall(realSystem(), { root })).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import { AppError } from "../../../../shared/errors.ts";
 import { crypto, fileSystem, streams } from "../operating-system/builtin.ts";
 import { writeError } from "../operating-system/file-error.ts";
 import type { System } from "../system.ts";
-import { launcher, restoreUnit, sudoRule } from "./content.ts";
+import { launcher, restoreUnit, sudoRule, timerCron, timerService, timerUnit } from "./content.ts";
 import { type InstallPaths, installPaths, marker, program } from "./paths.ts";
 
 export interface InstallRequest {
@@ -44,6 +44,7 @@ export async function install(system: System, request: InstallRequest): Promise<
     await placeProgramLink(paths);
     done.push(`${paths.link} -> ${program}`);
     if (request.sudoGroup !== undefined) done.push(await placeSudoRule(system, paths, request.sudoGroup));
+    done.push(await placeTimer(system, paths, onThisHost));
     if (request.restoreOnBoot === true) done.push(await placeUnit(system, paths, onThisHost));
   } catch (error) {
     throw error instanceof AppError ? error : writeError(error, paths.versions);
@@ -224,16 +225,35 @@ async function placeSudoRule(system: System, paths: InstallPaths, group: string)
 }
 
 async function placeUnit(system: System, paths: InstallPaths, onThisHost: boolean): Promise<string> {
-  await refuseForeign(paths.unit);
-  await fileSystem().mkdir(dirname(paths.unit), { recursive: true, mode: 0o755 });
-  const temporary = `${paths.unit}.${uniqueName()}.tmp`;
-  await writeSettled(temporary, restoreUnit(), 0o644);
-  await fileSystem().rename(temporary, paths.unit);
+  await placeText(paths.unit, restoreUnit());
   await replaceLink("/etc/systemd/system/tessera-restore.service", paths.unitWanted);
   if (!onThisHost) return `${paths.unit} enabled for the next boot`;
   const reload = await system.run(["systemctl", "daemon-reload"], { timeoutMs: 30_000 });
   const words = reload.exitStatus === 0 ? "" : " (systemctl daemon-reload failed: it counts from the next boot)";
   return `${paths.unit} enabled${words}`;
+}
+
+/** On a host that was not started by systemd nothing would read its units. */
+async function placeTimer(system: System, paths: InstallPaths, onThisHost: boolean): Promise<string> {
+  if (onThisHost && !(await isDirectory("/run/systemd/system"))) {
+    await placeText(paths.cron, timerCron());
+    return `${paths.cron} written`;
+  }
+  await placeText(paths.timerService, timerService());
+  await placeText(paths.timer, timerUnit());
+  await replaceLink("/etc/systemd/system/tessera-timer.timer", paths.timerWanted);
+  if (!onThisHost) return `${paths.timer} enabled for the next boot`;
+  await system.run(["systemctl", "daemon-reload"], { timeoutMs: 30_000 });
+  const start = await system.run(["systemctl", "start", "tessera-timer.timer"], { timeoutMs: 30_000 });
+  return `${paths.timer} enabled${start.exitStatus === 0 ? "" : " (systemctl start failed: it counts from the next boot)"}`;
+}
+
+async function placeText(path: string, content: string): Promise<void> {
+  await refuseForeign(path);
+  await fileSystem().mkdir(dirname(path), { recursive: true, mode: 0o755 });
+  const temporary = `${path}.${uniqueName()}.tmp`;
+  await writeSettled(temporary, content, 0o644);
+  await fileSystem().rename(temporary, path);
 }
 
 /** A file of that name which somebody else wrote is left alone. */

@@ -11,6 +11,11 @@ export interface InstallPaths {
   readonly sudoRule: string;
   readonly unit: string;
   readonly unitWanted: string;
+  /** What runs `tessera-host timer`, and when; by cron where there is no systemd. */
+  readonly timerService: string;
+  readonly timer: string;
+  readonly timerWanted: string;
+  readonly cron: string;
 }
 
 export function installPaths(root: string): InstallPaths {
@@ -21,6 +26,10 @@ export function installPaths(root: string): InstallPaths {
     sudoRule: join(root, "/etc/sudoers.d/tessera"),
     unit: join(root, "/etc/systemd/system/tessera-restore.service"),
     unitWanted: join(root, "/etc/systemd/system/multi-user.target.wants/tessera-restore.service"),
+    timerService: join(root, "/etc/systemd/system/tessera-timer.service"),
+    timer: join(root, "/etc/systemd/system/tessera-timer.timer"),
+    timerWanted: join(root, "/etc/systemd/system/timers.target.wants/tessera-timer.timer"),
+    cron: join(root, "/etc/cron.d/tessera"),
   };
 }
 

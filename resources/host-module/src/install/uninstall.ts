@@ -63,18 +63,17 @@ async function removeAll(system: System, paths: InstallPaths, onThisHost: boolea
     removed.push(`${path} removed`);
   };
   // Ways in first, the program last: an interrupted run never leaves a rule for a program that is gone.
-  for (const path of [paths.sudoRule, paths.unit]) {
+  const wantedBy = new Map([
+    [paths.unit, paths.unitWanted],
+    [paths.timer, paths.timerWanted],
+  ]);
+  for (const path of [paths.sudoRule, paths.cron, paths.timer, paths.timerService, paths.unit]) {
     const content = await fileSystem()
       .readFile(path, "utf8")
       .catch(() => null);
     if (content?.startsWith(marker) !== true) continue;
-    if (
-      path === paths.unit &&
-      (await fileSystem()
-        .lstat(paths.unitWanted)
-        .catch(() => null)) !== null
-    )
-      await unlink(paths.unitWanted);
+    const wanted = wantedBy.get(path);
+    if (wanted !== undefined && (await isThere(wanted))) await unlink(wanted);
     await unlink(path);
   }
   if (
@@ -102,8 +101,17 @@ async function removeAll(system: System, paths: InstallPaths, onThisHost: boolea
   await fileSystem()
     .rmdir(dirname(paths.versions))
     .catch(() => undefined);
-  if (onThisHost && removed.some((line) => line.startsWith(paths.unit))) {
+  if (onThisHost && removed.some((line) => line.startsWith("/etc/systemd/"))) {
     await system.run(["systemctl", "daemon-reload"], { timeoutMs: 30_000 });
   }
   return removed;
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return fileSystem()
+    .lstat(path)
+    .then(
+      () => true,
+      () => false,
+    );
 }

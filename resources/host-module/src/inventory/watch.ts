@@ -14,6 +14,8 @@ export interface WatchOptions extends ReadOptions {
   readonly onRead?: (takenAt: string) => void;
   /** What the first push leaves out is read when `complete` is called, not after a while. */
   readonly untilComplete?: boolean;
+  /** What of a reading is shown to whoever watches; all of it when absent. */
+  readonly shown?: (inventory: HostInventory) => Promise<HostInventory>;
 }
 
 /** After the first push, for what it left out: the GPUs are on the screen before their links are read. */
@@ -101,9 +103,10 @@ export class InventoryWatcher {
   async *events(intervalMs: number, signal: AbortSignal, options: WatchOptions = {}): AsyncGenerator<WatchEvent> {
     this.watches += 1;
     let told: readonly (() => void)[] = [];
+    const shown = options.shown ?? (async (reading: HostInventory) => reading);
     try {
       let inventory = await this.reader.read({ ...options, signal, first: true });
-      let before = toJson(inventory);
+      let before = toJson(await shown(inventory));
       let revision = 0;
       let refreshes = this.refreshes;
       yield { revision, takenAt: inventory.takenAt, changes: [{ path: [], value: before }] };
@@ -129,7 +132,7 @@ export class InventoryWatcher {
           takenAt = this.system.now().toISOString();
           inventory = failedInventory(inventory, error);
         }
-        const after = toJson({ ...inventory, takenAt: takenAtOf(before) });
+        const after = toJson({ ...(await shown(inventory)), takenAt: takenAtOf(before) });
         const changes = changesBetween(before, after);
         if (changes.length === 0) continue;
         before = after;

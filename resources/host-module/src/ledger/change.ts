@@ -17,6 +17,9 @@ export interface Act {
   readonly commandLine?: readonly string[];
 }
 
+/** Who acts; the command is named by what is done. */
+export type Acting = Omit<Act, "command">;
+
 /** Changing objects inside one transaction; each of these writes one row of audit with it. */
 export interface Change extends Reader {
   /** Throws AppError `conflict` where it is there already, `not-found` where what it refers to is not, `bad-request`. */

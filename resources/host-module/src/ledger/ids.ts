@@ -37,6 +37,11 @@ export function newGrantId(change: Change, random: RandomBytes = randomBytes): s
   return newRandomId(change, "g", 6, random);
 }
 
+/** A new `l8k2m0x` (lease). */
+export function newLeaseId(change: Change, random: RandomBytes = randomBytes): string {
+  return newRandomId(change, "l", 6, random);
+}
+
 function newRandomId(change: Change, prefix: string, length: number, random: RandomBytes): string {
   for (let attempt = 0; attempt < mostTries; attempt += 1) {
     // 32 divides 256: every digit is as likely as any other.

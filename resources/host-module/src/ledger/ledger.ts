@@ -22,6 +22,8 @@ export interface Ledger extends Reader, Disposable {
    * else) in a transaction of its own, and the error goes on as AppError.
    */
   change<T>(act: Act, work: (change: Change) => T): T;
+  /** As `change`, and everything is taken back at the end: whether our own rules allow it, before anything else is touched. */
+  rehearse(act: Act, work: (change: Change) => unknown): void;
   /**
    * Records an attempt that changed nothing here: one that was refused beforehand, or one outside the ledger. Whoever
    * reached for a tenant that is not theirs is no business of that tenant's people: `tenant` is null then.
@@ -68,7 +70,7 @@ export function openLedger(path: string, options: LedgerOptions = {}): Ledger {
       return value;
     } catch (error) {
       if (database.isTransaction) database.exec("ROLLBACK");
-      throw ledgerError(error, path);
+      throw error instanceof Rehearsed ? error : ledgerError(error, path);
     }
   };
 
@@ -117,6 +119,20 @@ export function openLedger(path: string, options: LedgerOptions = {}): Ledger {
       }
     },
 
+    rehearse: (act, work) => {
+      const change = openChange(prepare, act, now);
+      try {
+        transaction("BEGIN IMMEDIATE", () => {
+          work(change);
+          throw new Rehearsed();
+        });
+      } catch (error) {
+        if (error instanceof Rehearsed) return;
+        if (error instanceof AppError && !isFileTrouble(error)) recordFailure(record, act, change.about(), error);
+        throw error;
+      }
+    },
+
     record,
     close: () => {
       if (database.isOpen) database.close();
@@ -126,6 +142,9 @@ export function openLedger(path: string, options: LedgerOptions = {}): Ledger {
     },
   };
 }
+
+/** Ends a rehearsal. */
+class Rehearsed extends Error {}
 
 /** What our own rules say no to; everything else broke. */
 const refusals = ["bad-request", "not-found", "forbidden", "conflict", "in-use", "stale-plan"];
@@ -166,6 +185,8 @@ function readingAs(reader: Reader, path: string): Reader {
     find: (table, key) => guarded(() => reader.find(table, key)),
     get: (table, key) => guarded(() => reader.get(table, key)),
     list: (table, where) => guarded(() => reader.list(table, where)),
+    conflictSince: (table, key, basedOn) => guarded(() => reader.conflictSince(table, key, basedOn)),
+    lastChangeOf: (kinds) => guarded(() => reader.lastChangeOf(kinds)),
     isGivenId: (id) => guarded(() => reader.isGivenId(id)),
     givenIds: (prefix) => guarded(() => reader.givenIds(prefix)),
   };

@@ -151,4 +151,29 @@ CREATE INDEX grantsByTenant ON grants ("tenantId", "state");
 CREATE INDEX grantsByRequest ON grants ("requestId");
 `,
   },
+  {
+    what: "leases",
+    statements: `
+-- History too: card-hours of a period are counted from it, also when what it was about is gone.
+CREATE TABLE leases (
+  "id" TEXT PRIMARY KEY,
+  "subject" TEXT NOT NULL,
+  "scope" TEXT NOT NULL CHECK ("scope" = 'person'),
+  "tenantId" TEXT NOT NULL,
+  "projectId" TEXT NOT NULL,
+  "uid" INTEGER NOT NULL,
+  "gpuUuid" TEXT NOT NULL,
+  "gpuInstanceId" INTEGER,
+  "amounts" TEXT NOT NULL CHECK (json_valid("amounts")),
+  "takenAt" TEXT NOT NULL,
+  "until" TEXT,
+  "releasedAt" TEXT,
+  "version" INTEGER NOT NULL,
+  CHECK ("until" IS NULL OR "until" > "takenAt"),
+  CHECK ("releasedAt" IS NULL OR "releasedAt" >= "takenAt")
+) STRICT;
+CREATE INDEX leasesByTenant ON leases ("tenantId");
+CREATE INDEX leasesByGpu ON leases ("gpuUuid") WHERE "releasedAt" IS NULL;
+`,
+  },
 ];

@@ -1,5 +1,6 @@
 import type { SQLInputValue } from "node:sqlite";
 import { AppError } from "../../../../shared/errors.ts";
+import { conflict } from "./conflict.ts";
 import { nameOf, type ObjectTable, parseRow, type Stored } from "./object-table.ts";
 import type { Prepare } from "./prepare.ts";
 
@@ -17,7 +18,15 @@ export interface Reader {
     table: ObjectTable<Value, Key>,
     where?: Partial<Value>,
   ): readonly Stored<Value>[];
+  /** The refusal of an edit that was made on an older version of an object: what was changed since, by whom and when. */
+  conflictSince<Value, Key extends keyof Value & string>(
+    table: ObjectTable<Value, Key>,
+    key: Pick<Value, Key>,
+    basedOn: number,
+  ): AppError;
   isGivenId(id: string): boolean;
+  /** The number of the newest row of audit about an object of these kinds that was done; 0 while there is none. */
+  lastChangeOf(kinds: readonly string[]): number;
   /** Every id ever given that begins so. */
   givenIds(prefix: string): readonly string[];
 }
@@ -40,6 +49,15 @@ export function readerOf(prepare: Prepare): Reader {
       const rows = prepare(`SELECT * FROM ${table.table} WHERE ${condition} ORDER BY ${order}`).all(...values);
       return rows.map((row) => parseRow(table, row));
     },
+    conflictSince: (table, key, basedOn) => conflict(prepare, nameOf(table, key), basedOn),
+    lastChangeOf: (kinds) =>
+      kinds.reduce((newest, kind) => {
+        // Two ends of a range, so that the index by object serves: "/" is followed by "0".
+        const row = prepare(
+          `SELECT max("seq") AS newest FROM audit WHERE "object" >= ? AND "object" < ? AND "outcome" = 'done'`,
+        ).get(`${kind}/`, `${kind}0`);
+        return Math.max(newest, Number(row?.newest ?? 0));
+      }, 0),
     isGivenId: (id) => prepare("SELECT 1 FROM givenIds WHERE id = ?").get(id) !== undefined,
     givenIds: (prefix) =>
       prepare("SELECT id FROM givenIds WHERE substr(id, 1, length(?)) = ?")

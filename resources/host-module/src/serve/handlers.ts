@@ -59,7 +59,8 @@ export const handlers: { readonly [M in Exclude<HostMethod, ControlMethod>]: Han
     };
   },
   // By the reader that a watch of the same host uses: what cannot have changed since is not asked for again.
-  inventory: async (system, _input, { signal }) => (await watching()).readNow(system, signal),
+  inventory: async (system, _input, { signal }) =>
+    (await sight()).shownInventory(system, await (await watching()).readNow(system, signal)),
   watch: async (system, input, { signal, progress }) => {
     await (await watching()).watchHost(system, input, signal, progress);
     return null;
@@ -84,6 +85,7 @@ export const handlers: { readonly [M in Exclude<HostMethod, ControlMethod>]: Han
 };
 
 const operations = () => import("../mig/operations.ts");
+const sight = () => import("../access/shown-inventory.ts");
 const watching = () => import("./watch.ts");
 
 /** Our own reading could be the client that keeps MIG mode "in use": whoever watches rests until the change is over. */

@@ -3,7 +3,7 @@ import { AppError, toErrorData } from "../../../../shared/errors.ts";
 import type { HostMethod } from "../../../../shared/protocol/contract.ts";
 import { type Call, failureCode } from "../../../../shared/protocol/wire.ts";
 import type { System } from "../system.ts";
-import { handlers } from "./handlers.ts";
+import { callMethod, isHostMethod } from "./call.ts";
 import { cancelledByCaller, connectionLost } from "./interruption.ts";
 import { type Answer, answerRequests, type Request } from "./json-rpc.ts";
 
@@ -57,7 +57,7 @@ async function answer(system: System, request: Request, gone: AbortSignal): Prom
       if (progressToken !== undefined) request.progress(progressToken, value);
     };
     try {
-      return { ok: true, result: await invoke(method, system, input, { signal: cancel.signal, progress }) };
+      return { ok: true, result: await callMethod(system, method, input, { signal: cancel.signal, progress }) };
     } finally {
       gone.removeEventListener("abort", abort);
     }
@@ -65,11 +65,6 @@ async function answer(system: System, request: Request, gone: AbortSignal): Prom
     const data = toErrorData(error);
     return { ok: false, code: failureCode, message: data.message, data };
   }
-}
-
-/** Only our own names: `constructor` is no request. */
-function isHostMethod(method: string): method is HostMethod {
-  return Object.hasOwn(handlers, method);
 }
 
 /** `hello` comes first on every connection and is checked by hand: the schemas are loaded with the first real request. */
@@ -90,15 +85,4 @@ function helloCall(params: unknown): { readonly protocolVersion: number; readonl
   const { protocolVersion, client } = input;
   const fits = Number.isSafeInteger(protocolVersion) && typeof client === "string" && client.length <= 200;
   return fits && typeof protocolVersion === "number" ? { protocolVersion, client } : null;
-}
-
-/** The one place where the method's own types meet: the input was checked against the method's schema. */
-function invoke(
-  method: HostMethod,
-  system: System,
-  input: unknown,
-  context: { readonly signal: AbortSignal; readonly progress: (value: unknown) => void },
-): Promise<unknown> {
-  const handler = handlers[method] as (system: System, input: unknown, context: unknown) => Promise<unknown>;
-  return handler(system, input, context);
 }

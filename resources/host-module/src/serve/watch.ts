@@ -1,6 +1,7 @@
 import { toErrorData } from "../../../../shared/errors.ts";
 import { type HostInput, type WatchEvent, watchHeartbeatMs } from "../../../../shared/protocol/contract.ts";
 import type { HostInventory } from "../../../../shared/protocol/inventory.ts";
+import { shownInventory } from "../access/shown-inventory.ts";
 import { InventoryWatcher } from "../inventory/watch.ts";
 import type { System } from "../system.ts";
 
@@ -45,8 +46,9 @@ export async function watchHost(
   const onRead = (takenAt: string) => {
     lastRead = takenAt;
   };
+  const shown = (inventory: HostInventory) => shownInventory(system, inventory);
   try {
-    for await (const event of watcherOf(system).events(intervalMs, signal, { onRead, untilComplete })) {
+    for await (const event of watcherOf(system).events(intervalMs, signal, { onRead, untilComplete, shown })) {
       onRead(event.takenAt);
       send(event.takenAt, event.changes);
     }

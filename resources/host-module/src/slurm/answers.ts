@@ -13,6 +13,7 @@ export type AnswerReason =
   | "permission"
   | "unreachable" // slurmdbd or its database: nothing was sent
   | "jobs-active"
+  | "default-account" // somebody's default account would go, though that person is in others
   | "bad-value"
   | "no-tool"
   | "interrupted" // killed, or the connection was lost after the change was sent
@@ -56,6 +57,7 @@ const nothingIsFine: ReadonlySet<SlurmChange["kind"]> = new Set([
 const refusals: readonly { readonly words: RegExp; readonly reason: AnswerReason }[] = [
   { words: /Access\/permission denied|doesn't have privilege|not allowed to/i, reason: "permission" },
   { words: /Job\(s\) active|cancel job\(s\) before remove/i, reason: "jobs-active" },
+  { words: /can not remove the default account/i, reason: "default-account" },
   // The connection never stood: nothing was sent.
   {
     words: /Sending PersistInit msg|Protocol authentication error|Problem getting .* from (the )?database/i,

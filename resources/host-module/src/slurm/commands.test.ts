@@ -382,6 +382,17 @@ describe("answers", () => {
       "refused",
       "jobs-active",
     ],
+    [
+      "somebody's default account would go, and others of that person stay",
+      "delete-account",
+      result(
+        1,
+        "",
+        " Error with request: You can not remove the default account of a user\n  C = lab             A = taaaa_p01  U = alice    \n Please either remove the accounts listed above from list and resubmit,\n or change these users' default accounts to remove the account(s).\n Changes Discarded\n",
+      ),
+      "refused",
+      "default-account",
+    ],
     ["slurmdbd does not run", "set-limits", result(1, "", noDaemon), "refused", "unreachable"],
     ["its database does not run", "set-limits", result(1, "", noDatabase), "refused", "unreachable"],
     ["slurmdbd died while it changed", "set-limits", result(1, "", lostInChange), "unknown", "interrupted"],

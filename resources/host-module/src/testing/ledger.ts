@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Actor } from "../audit/row.ts";
+import type { Acting } from "../ledger/change.ts";
 import { type Ledger, openLedger } from "../ledger/ledger.ts";
-import type { Acting } from "../ledger/tenants.ts";
 
 export const ops: Actor = {
   uid: 1000,

@@ -1,16 +1,13 @@
-/** Tenants, projects and members: each of these is one transaction, with its rows of audit. Who may is decided before. */
-import type { Act, Change } from "./change.ts";
-import { newProjectId, newTenantId, type RandomBytes } from "./ids.ts";
-import type { Ledger } from "./ledger.ts";
-import type { Stored } from "./object-table.ts";
-import { members, people, projects, tenants } from "./organisation.ts";
+/** Tenants, projects and members straight into a ledger, for tests of what builds on them. */
+import type { Acting, Change } from "../ledger/change.ts";
+import { newProjectId, newTenantId, type RandomBytes } from "../ledger/ids.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Stored } from "../ledger/object-table.ts";
+import { members, people, projects, tenants } from "../ledger/organisation.ts";
 
 export type Tenant = ReturnType<typeof createTenant>;
 export type Project = ReturnType<typeof addProject>;
 export type Member = ReturnType<typeof addMember>;
-
-/** Who acts; the command is named here. */
-export type Acting = Omit<Act, "command">;
 
 /** A Unix account as `getent passwd` shows it now. */
 export interface Account {
