@@ -1,6 +1,7 @@
 /** The selected request or grant: what it says, what it would come to, and what can be done about it. */
 import { useState } from "react";
 import { useStore } from "zustand";
+import { parseSubject } from "../../shared/organisation/subject.ts";
 import type { GrantView, Me, RequestView } from "../../shared/protocol/control.ts";
 import { amountsOf, limitsOf } from "../../shared/quota/index.ts";
 import { ErrorText } from "../i18n/ErrorText.tsx";
@@ -38,7 +39,6 @@ export function RequestPanel({ request, ...shown }: Shown & { readonly request: 
       <h2>{raiseWords(t, raise)}</h2>
       {refused?.about === id ? (
         <div role="alert">
-          {refused.error.code === "conflict" ? <p className={styles.warning}>{t("requests.meanwhile")}</p> : null}
           <ErrorText error={refused.error} />
         </div>
       ) : null}
@@ -175,8 +175,9 @@ export function GrantPanel({
   const { isSending, refused } = useStore(store);
   const [isConfirming, setConfirming] = useState(false);
   const { id: grantId, subject, raise, until, startedAt, version: basedOn } = grant;
-  const tenantId = subject.slice(0, 5);
-  const mayEnd = me.role === "administrator" || me.open || (subject.length > 5 && me.leads.includes(tenantId));
+  const about = parseSubject(subject);
+  const isLead = about !== null && about.level !== "cluster" && me.leads.includes(about.tenantId);
+  const mayEnd = me.role === "administrator" || me.open || isLead;
   return (
     <>
       <p className="muted">{subjectPath(model?.nodes ?? new Map(), subject)}</p>

@@ -48,7 +48,11 @@ function useInbox(me: Me, revision: string) {
   const store = useRequestsStore();
   const { answer, quotas, error } = useStore(store);
   // biome-ignore lint/correctness/useExhaustiveDependencies: limits and usage are looked at again at another revision
-  useEffect(() => void store.loadQuotas(), [store, revision]);
+  useEffect(() => {
+    // What failed before is tried again when somebody comes back.
+    if (store.getState().error !== null) void store.load();
+    void store.loadQuotas();
+  }, [store, revision]);
   const model = useMemo(() => (quotas === null ? null : modelOf(quotas, Date.now())), [quotas]);
   const inbox = useMemo(() => (answer === null ? null : inboxOf(answer, me)), [answer, me]);
   return { store, inbox, model, error };
@@ -71,7 +75,8 @@ function Inbox({ me, revision }: { readonly me: Me; readonly revision: string })
   const now = useNow();
   const { store, inbox, model, error } = useInbox(me, revision);
   const ask = parseAsk(useRoute(({ argument }) => argument));
-  const [selected, setSelected] = useState<string | null>(null);
+  const [chosen, setSelected] = useState<string | null>(null);
+  const selected = ask === null ? chosen : null;
   const root = useRef<HTMLDivElement>(null);
   const panel = useRef<HTMLElement>(null);
   if (inbox === null) {
@@ -91,6 +96,7 @@ function Inbox({ me, revision }: { readonly me: Me; readonly revision: string })
   };
   const path = (subject: string) => subjectPath(model?.nodes ?? new Map(), subject);
   const who = ({ uid, user }: { readonly uid: number; readonly user: string | null }) => user ?? String(uid);
+  const ago = (time: string) => t("common.ago", { duration: format.duration(now - Date.parse(time)) });
   const left = (until: string) => {
     const rest = countdown(Date.parse(until), now);
     if (rest.days > 0) return t("requests.leftDays", { days: rest.days, hours: rest.hours });
@@ -98,15 +104,18 @@ function Inbox({ me, revision }: { readonly me: Me; readonly revision: string })
   };
   const open = inbox.open.map((each): RowWords => {
     const { id, subject, why, askedBy, until } = each;
-    const isMine = askedBy.uid === me.uid && !mayDecide(me, each);
     const fits = each.approver === "lead";
     return {
-      ...{ id, why, who: who(askedBy), subject: path(subject), raise: raiseWords(t, each.raise) },
+      ...{
+        id,
+        why,
+        who: `${who(askedBy)}${t("common.separator")}${ago(each.askedAt)}`,
+        subject: path(subject),
+        raise: raiseWords(t, each.raise),
+      },
       time: t("requests.endsAt", { time: format.clock(until, now) }),
       exact: `${t("requests.asked")} ${format.exact(each.askedAt)}`,
-      tag: isMine
-        ? { words: t("requests.waits", { time: format.duration(now - Date.parse(each.askedAt)) }), tone: "" }
-        : { words: t(fits ? "requests.fits" : "requests.needsAdministrator"), tone: fits ? "good" : "warning" },
+      tag: { words: t(fits ? "requests.fits" : "requests.needsAdministrator"), tone: fits ? "good" : "warning" },
     };
   });
   const grants = inbox.grants.map((each): RowWords => {

@@ -7,9 +7,12 @@ import { useSnapshot } from "../stores/snapshot.ts";
 import { openForMe } from "./model.ts";
 import { createRequestsStore, type RequestsStore } from "./store.ts";
 
+/** Before anything is known: it stays empty. */
+const nothing = createRequestsStore({ request: () => new Promise(() => undefined) }, "");
+
 const useCurrent = create<{ readonly clusterId: string | null; readonly store: RequestsStore }>(() => ({
   clusterId: null,
-  store: createRequestsStore({ request: () => new Promise(() => undefined) }, ""),
+  store: nothing,
 }));
 
 let askedFor = "";
@@ -31,7 +34,7 @@ export function useRequestsStore(): RequestsStore {
     }
     void useCurrent.getState().store.load();
   }, [clusterId, isReady, revision]);
-  return current.store;
+  return current.clusterId === clusterId ? current.store : nothing;
 }
 
 /** How many open requests the operator may decide. */

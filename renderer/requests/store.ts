@@ -40,14 +40,18 @@ export function createRequestsStore(client: Pick<Client, "request">, clusterId: 
   const { getState: state, setState: set } = store;
   const looking = <Answer>(look: () => Promise<Answer>, take: (answer: Answer) => Partial<RequestsState>) => {
     let latest = 0;
+    let failure: AppErrorData | null = null;
     return async (): Promise<void> => {
       latest += 1;
       const mine = latest;
       try {
         const answer = await look();
-        if (mine === latest) set({ ...take(answer), error: null });
+        // Why the other look failed goes on standing.
+        if (mine === latest) set({ ...take(answer), ...(state().error === failure ? { error: null } : {}) });
       } catch (error) {
-        if (mine === latest) set({ error: toErrorData(error) });
+        if (mine !== latest) return;
+        failure = toErrorData(error);
+        set({ error: failure });
       }
     };
   };
