@@ -1,5 +1,5 @@
 /** "Ask for more": for whom, how much, why, until when, and what it would come to. */
-import { useMemo, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { useStore } from "zustand";
 import type { Me } from "../../shared/protocol/control.ts";
 import { ErrorText } from "../i18n/ErrorText.tsx";
@@ -36,6 +36,8 @@ export function AskForm({
   const [texts, setTexts] = useState<AmountTexts>(ask === null ? {} : { [ask.resource]: ask.amount });
   const [why, setWhy] = useState("");
   const [untilMs, setUntilMs] = useState(() => untilOf("3-days", now));
+  const first = useRef<HTMLSelectElement>(null);
+  useEffect(() => first.current?.focus(), []);
   const subject = subjects.find(({ id }) => id === chosen)?.id ?? subjects[0]?.id;
   if (subject === undefined) return <p className="muted">{t("requests.nobodyToAskFor")}</p>;
   const { own, above } = resourcesToAsk(model.tree, subject);
@@ -59,7 +61,7 @@ export function AskForm({
       <h2>{t("requests.ask")}</h2>
       <label className={styles.field}>
         <span>{t("requests.for")}</span>
-        <select className="field" data-first="" value={subject} onChange={(event) => setChosen(event.target.value)}>
+        <select className="field" ref={first} value={subject} onChange={(event) => setChosen(event.target.value)}>
           {subjects.map(({ id }) => (
             <option key={id} value={id}>
               {subjectPath(model.nodes, id)}
