@@ -1,6 +1,15 @@
 /** Every view, in the order of the rail. A new view is one more entry. */
 import { ClustersView } from "../clusters/ClustersView.tsx";
-import { BoardIcon, ClustersIcon, SettingsIcon, TableIcon, TroubleshootingIcon } from "../design/icons.tsx";
+import {
+  BoardIcon,
+  ClustersIcon,
+  RequestsIcon,
+  SettingsIcon,
+  TableIcon,
+  TroubleshootingIcon,
+} from "../design/icons.tsx";
+import { useOpenForMe } from "../requests/live.ts";
+import { RequestsView } from "../requests/RequestsView.tsx";
 import { SettingsView } from "../settings/SettingsView.tsx";
 import { HostView } from "../topology/HostView.tsx";
 import { TableView } from "../topology/TableView.tsx";
@@ -11,6 +20,14 @@ import type { ViewEntry } from "./views.ts";
 export const views: readonly ViewEntry[] = [
   { id: "board", title: "app.board", icon: BoardIcon, component: BoardView, place: "start" },
   { id: "table", title: "app.table", icon: TableIcon, component: TableView, place: "start" },
+  {
+    id: "requests",
+    title: "app.requests",
+    icon: RequestsIcon,
+    component: RequestsView,
+    place: "start",
+    badge: { useCount: useOpenForMe, title: "requests.toDecide" },
+  },
   { id: "host", title: "app.host", icon: BoardIcon, component: HostView, place: "none", under: "board" },
   { id: "clusters", title: "app.clusters", icon: ClustersIcon, component: ClustersView, place: "start" },
   {

@@ -37,6 +37,13 @@ export function TableIcon() {
     </Icon>
   );
 }
+export function RequestsIcon() {
+  return (
+    <Icon>
+      <path d="M3 11.5 5 4.5h10l2 7v4H3zM3 11.5h4l1 2h4l1-2h4M10 10V6.5M8.4 8 10 6.4 11.6 8" />
+    </Icon>
+  );
+}
 export function ClustersIcon() {
   return (
     <Icon>

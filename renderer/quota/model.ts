@@ -1,0 +1,271 @@
+/**
+ * The answer about quotas as the view reads it: the tree with what grants add, its rows as they are expanded, searched
+ * and filtered, and what one cell says. Built once for an answer; a draft shares all but the limits that it changes.
+ */
+import type { QuotaAnswer, QuotaNodeView } from "../../shared/protocol/control.ts";
+import {
+  type Allocation,
+  amountsOf,
+  type BindingLimit,
+  buildQuotaTree,
+  type Commitment,
+  commitmentOf,
+  compare,
+  effectiveLimit,
+  type Fraction,
+  fraction,
+  type Grant,
+  headroomOf,
+  type Limits,
+  limitedResources,
+  limitsAt,
+  multiply,
+  type QuotaLevel,
+  type QuotaTree,
+  type Resource,
+  type SimpleResource,
+  type Situation,
+  simpleResources,
+  situationOf,
+  subtract,
+  usageOf,
+} from "../../shared/quota/index.ts";
+
+export type QuotaColumn = SimpleResource | "cardHours";
+export const quotaColumns: readonly QuotaColumn[] = ["cards", "gpuMemoryGiB", "cpuCores", "memoryGiB", "cardHours"];
+
+export interface QuotaModel {
+  /** With what grants add at `atMs`; a node's limits without them are those of `nodes`. */
+  readonly tree: QuotaTree;
+  readonly nodes: ReadonlyMap<string, QuotaNodeView>;
+  /** Those that count at `atMs`, by subject. */
+  readonly grants: ReadonlyMap<string, readonly Grant[]>;
+  readonly atMs: number;
+  /** Positions of the tree as they are shown, each parent before its children, siblings by name. */
+  readonly order: readonly number[];
+  readonly depths: readonly number[];
+  /** Allocations below what the caller may see. */
+  readonly allocations: readonly Allocation[];
+}
+
+function grantsOf(answer: QuotaAnswer): ReadonlyMap<string, readonly Grant[]> {
+  const bySubject = new Map<string, Grant[]>();
+  for (const { id, subject, raise, state, startedAt, until } of answer.grants) {
+    if (state !== "running" || startedAt === null) continue;
+    const { cardHours, ...amounts } = raise;
+    const grant: Grant = {
+      id,
+      nodeId: subject,
+      raise: cardHours === undefined ? amounts : { ...amounts, cardHours: cardHours.hours },
+      fromMs: Date.parse(startedAt),
+      untilMs: Date.parse(until),
+    };
+    bySubject.set(subject, [...(bySubject.get(subject) ?? []), grant]);
+  }
+  return bySubject;
+}
+
+/** Card-hours that an allocation may still use are left out: the answer does not tell the time limit of what waits. */
+function allocationsOf(answer: QuotaAnswer, nodes: ReadonlyMap<string, QuotaNodeView>): readonly Allocation[] {
+  return answer.allocations.flatMap((view, index): readonly Allocation[] => {
+    if (view.subject === null || !nodes.has(view.subject)) return [];
+    const { id, subject, state, startedAt, cards, gpuMemoryGiB, cpuCores, memoryGiB, gpuTypes } = view;
+    const types = Object.entries(gpuTypes).map(([gpuType, count]) => [gpuType, fraction(count)] as const);
+    return [
+      {
+        id,
+        nodeId: subject,
+        state,
+        order: state === "running" && startedAt !== null ? Date.parse(startedAt) : index,
+        amounts: { cards, gpuMemoryGiB, cpuCores, memoryGiB, gpuTypes: Object.fromEntries(types) },
+      },
+    ];
+  });
+}
+
+function orderOf(tree: QuotaTree, nodes: ReadonlyMap<string, QuotaNodeView>): Pick<QuotaModel, "order" | "depths"> {
+  const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
+  const nameAt = (position: number): string => nodes.get(tree.nodes[position]?.id ?? "")?.name ?? "";
+  const order: number[] = [];
+  const depths: number[] = [];
+  const visit = (position: number, depth: number): void => {
+    order.push(position);
+    depths[position] = depth;
+    const children = tree.nodes[position]?.children ?? [];
+    const sorted = children.toSorted((a, b) => collator.compare(nameAt(a), nameAt(b)));
+    for (const child of sorted) visit(child, depth + 1);
+  };
+  visit(0, 0);
+  return { order, depths };
+}
+
+/** Throws AppError `bad-request` where the answer is no tree. `atMs` is the instant at which grants count. */
+export function modelOf(answer: QuotaAnswer, atMs: number): QuotaModel {
+  const nodes = new Map(answer.nodes.map((node) => [node.id, node]));
+  const grants = grantsOf(answer);
+  const tree = buildQuotaTree(
+    answer.nodes.map((node) => ({ ...node, limits: limitsAt(node.limits, grants.get(node.id) ?? [], atMs) })),
+  );
+  return { tree, nodes, grants, atMs, allocations: allocationsOf(answer, nodes), ...orderOf(tree, nodes) };
+}
+
+const situations = new WeakMap<QuotaModel, Situation>();
+
+/** What every draft is compared against, worked out when it is first asked for. */
+export function situationIn(model: QuotaModel): Situation {
+  const known = situations.get(model);
+  if (known !== undefined) return known;
+  const situation = situationOf(model.tree, model.allocations);
+  situations.set(model, situation);
+  return situation;
+}
+
+export type QuotaFilter = "all" | "over-committed" | "near-limit" | "drafts";
+
+export interface QuotaRow {
+  readonly id: string;
+  readonly level: QuotaLevel;
+  readonly name: string;
+  readonly depth: number;
+  readonly hasChildren: boolean;
+  readonly isExpanded: boolean;
+  /** False for what is shown only because something below it is looked for. */
+  readonly isMatch: boolean;
+}
+
+export interface RowQuery {
+  readonly expanded: ReadonlySet<string>;
+  readonly search: string;
+  readonly filter: QuotaFilter;
+  /** Subjects with drafted limits. */
+  readonly drafted: ReadonlySet<string>;
+}
+
+/** From nine tenths of what may be used on, a node is near its limit. */
+const nearShare: Fraction = fraction(1, 10);
+
+function isNear(tree: QuotaTree, nodeId: string): boolean {
+  return limitedResources(tree, nodeId).some((resource) => {
+    const used = usageOf(tree, nodeId, resource);
+    const headroom = used.numerator > 0 ? headroomOf(tree, nodeId, resource) : null;
+    return headroom !== null && compare(headroom.headroom, multiply(headroom.limit, nearShare)) <= 0;
+  });
+}
+
+function isOverCommitted(tree: QuotaTree, position: number, nodeId: string): boolean {
+  const resources = tree.limits[position]?.keys() ?? [];
+  return [...resources].some((resource) => (commitmentOf(tree, nodeId, resource)?.over.numerator ?? 0) > 0);
+}
+
+function matcherOf(model: QuotaModel, tree: QuotaTree, query: RowQuery): (position: number) => boolean {
+  const wanted = query.search.trim().toLowerCase();
+  const passes = (position: number, id: string): boolean => {
+    if (query.filter === "over-committed") return isOverCommitted(tree, position, id);
+    if (query.filter === "near-limit") return isNear(tree, id);
+    return query.filter === "all" || query.drafted.has(id);
+  };
+  return (position) => {
+    const id = tree.nodes[position]?.id ?? "";
+    const name = model.nodes.get(id)?.name ?? "";
+    return (wanted === "" || name.toLowerCase().includes(wanted) || id.includes(wanted)) && passes(position, id);
+  };
+}
+
+/**
+ * The rows to show of a tree of this model (its own, or that with drafts). A search or a filter shows every match with what
+ * leads to it, and nothing else: what is expanded does not count then.
+ */
+export function rowsOf(model: QuotaModel, tree: QuotaTree, query: RowQuery): readonly QuotaRow[] {
+  const isPlain = query.search.trim() === "" && query.filter === "all";
+  const matches = isPlain ? () => true : matcherOf(model, tree, query);
+  const matching = new Set<number>();
+  const leading = new Set<number>();
+  if (!isPlain) {
+    for (const position of model.order) {
+      if (!matches(position)) continue;
+      matching.add(position);
+      for (let at = tree.nodes[position]?.parent ?? null; at !== null && !leading.has(at); ) {
+        leading.add(at);
+        at = tree.nodes[at]?.parent ?? null;
+      }
+    }
+  }
+  const shown = new Set<number>();
+  const rows: QuotaRow[] = [];
+  for (const position of model.order) {
+    const node = tree.nodes[position];
+    if (node === undefined) continue;
+    const { parent } = node;
+    const isBelowOpen = parent === null || (shown.has(parent) && query.expanded.has(tree.nodes[parent]?.id ?? ""));
+    const isMatch = isPlain || matching.has(position);
+    const isLeading = leading.has(position);
+    if (isPlain ? !isBelowOpen : !isMatch && !isLeading) continue;
+    shown.add(position);
+    rows.push({
+      id: node.id,
+      level: node.level,
+      name: model.nodes.get(node.id)?.name ?? node.id,
+      depth: model.depths[position] ?? 0,
+      hasChildren: node.children.length > 0,
+      isExpanded: isLeading || (isPlain && query.expanded.has(node.id)),
+      isMatch,
+    });
+  }
+  return rows;
+}
+
+/** The resource that a column shows of a node: of card-hours its own period, else the nearest above that is limited. */
+export function resourceOf(tree: QuotaTree, nodeId: string, column: QuotaColumn): Resource | null {
+  const simple = simpleResources.find((resource) => resource === column);
+  if (simple !== undefined) return simple;
+  return limitedResources(tree, nodeId).find((resource) => resource.startsWith("cardHours:")) ?? null;
+}
+
+export interface QuotaCell {
+  readonly resource: Resource | null;
+  readonly used: Fraction;
+  /** Its own limit with what grants add; null where it has none. */
+  readonly limit: Fraction | null;
+  /** What grants add to its own limit; null where they add nothing. */
+  readonly raised: Fraction | null;
+  /** The limit further up that is tighter than its own, or the only one; null where its own is what counts. */
+  readonly boundBy: BindingLimit | null;
+  /** Where its children's limits together are above its own. */
+  readonly overCommitted: Commitment | null;
+}
+
+const emptyCell: QuotaCell = {
+  resource: null,
+  used: fraction(0),
+  limit: null,
+  raised: null,
+  boundBy: null,
+  overCommitted: null,
+};
+
+function raisedBy(own: Limits, resource: Resource, limit: Fraction | null): Fraction | null {
+  const base = amountsOf(own).find(([each]) => each === resource)?.[1];
+  if (limit === null || base === undefined) return null;
+  const raised = subtract(limit, base);
+  return raised.numerator > 0 ? raised : null;
+}
+
+/**
+ * What a cell says; `own` are the limits of the node without grants, drafted ones where there are. Throws AppError `not-found`.
+ */
+export function cellOf(tree: QuotaTree, own: Limits, nodeId: string, column: QuotaColumn): QuotaCell {
+  const resource = resourceOf(tree, nodeId, column);
+  if (resource === null) return emptyCell;
+  const position = tree.positions.get(nodeId);
+  const limit = position === undefined ? null : (tree.limits[position]?.get(resource) ?? null);
+  const binding = effectiveLimit(tree, nodeId, resource);
+  const commitment = commitmentOf(tree, nodeId, resource);
+  return {
+    resource,
+    used: usageOf(tree, nodeId, resource),
+    limit,
+    raised: raisedBy(own, resource, limit),
+    boundBy: binding === null || binding.nodeId === nodeId ? null : binding,
+    overCommitted: commitment !== null && commitment.over.numerator > 0 ? commitment : null,
+  };
+}
