@@ -52,7 +52,7 @@ function slurmEntries(transactions: readonly SlurmTransactionView[]): AuditEntry
   });
 }
 
-/** Adds a page to what is held. A row that was begun and has ended since is the later one. Newest first. */
+/** Adds a page to what is held, each row once: rows of the ledger never change, their end is a row of its own. Newest first. */
 export function withPage(held: readonly AuditRowView[], page: readonly AuditRowView[]): readonly AuditRowView[] {
   const bySeq = new Map(held.map((row) => [row.seq, row]));
   for (const row of page) bySeq.set(row.seq, row);
