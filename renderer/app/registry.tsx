@@ -1,7 +1,6 @@
 /** Every view, in the order of the rail. A new view is one more entry. */
-import { AuditView } from "../audit/AuditView.tsx";
 import { ClustersView } from "../clusters/ClustersView.tsx";
-import { AuditIcon, BoardIcon, ClustersIcon, SettingsIcon, TableIcon, TroubleshootingIcon } from "../design/icons.tsx";
+import { BoardIcon, ClustersIcon, SettingsIcon, TableIcon, TroubleshootingIcon } from "../design/icons.tsx";
 import { SettingsView } from "../settings/SettingsView.tsx";
 import { HostView } from "../topology/HostView.tsx";
 import { TableView } from "../topology/TableView.tsx";
@@ -14,7 +13,6 @@ export const views: readonly ViewEntry[] = [
   { id: "table", title: "app.table", icon: TableIcon, component: TableView, place: "start" },
   { id: "host", title: "app.host", icon: BoardIcon, component: HostView, place: "none", under: "board" },
   { id: "clusters", title: "app.clusters", icon: ClustersIcon, component: ClustersView, place: "start" },
-  { id: "audit", title: "audit.title", icon: AuditIcon, component: AuditView, place: "end" },
   {
     id: "troubleshooting",
     title: "app.troubleshooting",
