@@ -60,6 +60,13 @@ export function TroubleshootingIcon() {
     </Icon>
   );
 }
+export function AuditIcon() {
+  return (
+    <Icon>
+      <path d="M5 2.5h7l3.5 3.5v11.5H5zM12 2.5V6h3.5M7.5 10h5.5M7.5 13.5h5.5" />
+    </Icon>
+  );
+}
 export function SettingsIcon() {
   return (
     <Icon>

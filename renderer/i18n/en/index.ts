@@ -1,5 +1,6 @@
 import { en } from "../en.ts";
 import { flatten } from "../flatten.ts";
+import { audit } from "./audit.ts";
 import { common } from "./common.ts";
 import { errors } from "./errors.ts";
 import { inspector } from "./inspector.ts";
@@ -11,6 +12,7 @@ import { rules } from "./rules.ts";
 
 export const english = {
   ...flatten(en),
+  ...audit,
   ...common,
   ...errors,
   ...inspector,

@@ -1,5 +1,6 @@
 import { flatten } from "../flatten.ts";
 import { zhCN } from "../zh-CN.ts";
+import { audit } from "./audit.ts";
 import { common } from "./common.ts";
 import { errors } from "./errors.ts";
 import { inspector } from "./inspector.ts";
@@ -11,6 +12,7 @@ import { rules } from "./rules.ts";
 
 export const chinese = {
   ...flatten(zhCN),
+  ...audit,
   ...common,
   ...errors,
   ...inspector,
