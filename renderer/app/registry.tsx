@@ -1,6 +1,8 @@
 /** Every view, in the order of the rail. A new view is one more entry. */
+import { AuditView } from "../audit/AuditView.tsx";
 import { ClustersView } from "../clusters/ClustersView.tsx";
 import {
+  AuditIcon,
   BoardIcon,
   ClustersIcon,
   RequestsIcon,
@@ -30,6 +32,7 @@ export const views: readonly ViewEntry[] = [
   },
   { id: "host", title: "app.host", icon: BoardIcon, component: HostView, place: "none", under: "board" },
   { id: "clusters", title: "app.clusters", icon: ClustersIcon, component: ClustersView, place: "start" },
+  { id: "audit", title: "audit.title", icon: AuditIcon, component: AuditView, place: "end" },
   {
     id: "troubleshooting",
     title: "app.troubleshooting",

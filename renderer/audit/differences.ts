@@ -31,7 +31,9 @@ function fieldsOf(text: string | null): ReadonlyMap<string, string> {
 
 /** Lists are one value: an element that moved is no change of its own. */
 function gather(value: unknown, path: string, fields: Map<string, string>): void {
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  // A fraction is one number.
+  const isObject =
+    typeof value === "object" && value !== null && !Array.isArray(value) && !Object.hasOwn(value, "numerator");
   const entries = isObject ? Object.entries(value) : [];
   if (entries.length === 0) {
     fields.set(path, JSON.stringify(value));

@@ -1,6 +1,8 @@
 /** The audit. */
 export const audit = {
   "audit.title": "Audit",
+  "audit.row": "Row",
+  "audit.beside": "Beside it what Slurm was told",
   "audit.time": "Time",
   "audit.who": "Who",
   "audit.role": "Role",

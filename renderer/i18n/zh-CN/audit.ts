@@ -3,6 +3,8 @@ import type { Translated } from "./translated.ts";
 
 export const audit: Translated<typeof english> = {
   "audit.title": "审计",
+  "audit.row": "行号",
+  "audit.beside": "同时显示 Slurm 收到的命令",
   "audit.time": "时间",
   "audit.who": "操作者",
   "audit.role": "角色",
