@@ -5,7 +5,7 @@ import { ClustersPage } from "./clusters.ts";
 import { InspectorPage } from "./inspector.ts";
 import { PlanPage } from "./plan.ts";
 
-export type View = "Board" | "Table" | "Clusters" | "Troubleshooting" | "Settings";
+export type View = "Board" | "Table" | "Quotas" | "Clusters" | "Troubleshooting" | "Settings";
 export type Theme = "Light" | "Dark" | "High contrast" | "As the system";
 
 export class ConsolePage {

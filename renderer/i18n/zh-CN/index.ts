@@ -6,6 +6,7 @@ import { inspector } from "./inspector.ts";
 import { keys } from "./keys.ts";
 import { pages } from "./pages.ts";
 import { partition } from "./partition.ts";
+import { quota } from "./quota.ts";
 import { rules } from "./rules.ts";
 
 export const chinese = {
@@ -16,5 +17,6 @@ export const chinese = {
   ...keys,
   ...pages,
   ...partition,
+  ...quota,
   ...rules,
 };
