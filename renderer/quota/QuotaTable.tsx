@@ -112,7 +112,7 @@ function Head() {
               {t(`quota.column-${column}`)}
             </span>
             {why === null ? null : (
-              <span className="tag warning truncate" title={why.why}>
+              <span className={styles.notEnforced} title={why.why}>
                 {t("quota.notEnforced")}
               </span>
             )}
@@ -291,8 +291,9 @@ function Cell({ row, rows, column, limits, isCursor }: CellProps) {
             </span>
           )}
           {note === null && period === "" ? null : (
-            <span className={`truncate ${styles.note}`} data-tone={note?.tone ?? "muted"}>
-              {note?.words ?? period}
+            <span className={styles.note} data-tone={note?.tone ?? "muted"}>
+              <span className="truncate">{note?.words ?? period}</span>
+              {note === null ? null : <span>{note.figure}</span>}
             </span>
           )}
           {share === null ? null : (

@@ -85,24 +85,27 @@ export function periodWords(t: Translate, resource: Resource | null): string {
     : t("quota.periodIn", { period: t(`quota.period-${period.kind}`), zone: period.timeZone });
 }
 
+export interface Note {
+  /** May be cut short. */
+  readonly words: string;
+  /** Always whole. */
+  readonly figure: string;
+  readonly tone: "muted" | "warning";
+}
+
 /** The one line under the figure: what matters most about it. */
-export function noteOf(
-  t: Translate,
-  format: Format,
-  model: QuotaModel,
-  cell: QuotaCell,
-): { readonly words: string; readonly tone: "muted" | "warning" } | null {
+export function noteOf(t: Translate, format: Format, model: QuotaModel, cell: QuotaCell): Note | null {
   if (cell.overCommitted !== null) {
     const over = amountWords(format, cell.overCommitted.over, "up");
-    return { words: t("quota.promised", { over }), tone: "warning" };
+    return { words: t("quota.promised"), figure: over, tone: "warning" };
   }
   if (cell.boundBy !== null) {
     const { nodeId, limit } = cell.boundBy;
-    const values = { place: placeWords(t, model, nodeId), limit: amountWords(format, limit, "down") };
-    return { words: t("quota.boundBy", values), tone: "muted" };
+    const words = t("quota.boundBy", { place: placeWords(t, model, nodeId) });
+    return { words, figure: amountWords(format, limit, "down"), tone: "muted" };
   }
   if (cell.raised !== null) {
-    return { words: t("quota.raisedBy", { amount: amountWords(format, cell.raised, "down") }), tone: "muted" };
+    return { words: t("quota.raisedBy"), figure: amountWords(format, cell.raised, "down"), tone: "muted" };
   }
   return null;
 }
