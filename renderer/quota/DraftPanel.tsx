@@ -105,7 +105,7 @@ export function DraftPanel() {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
       <section className={styles.draftBody} tabIndex={0} aria-label={t("quota.draftLabel")}>
         {applied === null ? null : <Outcome result={applied.result} />}
-        {error === null ? null : <ErrorText error={error} />}
+        {error === null || draft.size === 0 ? null : <ErrorText error={error} />}
         <Conflicts />
         {draft.size === 0 ? (
           applied === null ? (

@@ -220,14 +220,13 @@ function Why({ subject, allocationId }: { readonly subject: string; readonly all
   const [error, setError] = useState<AppErrorData | null>(null);
   // A newer answer about the quotas is a reason to ask again.
   useEffect(() => {
-    if (!asked) return;
+    if (!asked || answer.revision < 0) return;
     const end = new AbortController();
-    const lookedAt = answer.revision;
     client()
       .request("quota.explain", { clusterId, input: { subject, allocationId } }, end.signal)
       .then(
         (reason) => {
-          if (end.signal.aborted || lookedAt !== answer.revision) return;
+          if (end.signal.aborted) return;
           setFound(reason);
           setError(null);
         },

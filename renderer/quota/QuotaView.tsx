@@ -52,14 +52,23 @@ function Centred({
   title,
   words,
   error,
+  onAgain,
 }: {
   readonly title: string;
   readonly words?: string;
   readonly error?: AppErrorData;
+  readonly onAgain?: () => void;
 }) {
+  const t = useText();
+  const again =
+    onAgain === undefined ? undefined : (
+      <button type="button" className="button" onClick={onAgain}>
+        {t("quota.again")}
+      </button>
+    );
   return (
     <div className={styles.centred}>
-      <Notice title={title} tone={error === undefined ? "calm" : "bad"}>
+      <Notice title={title} tone={error === undefined ? "calm" : "bad"} action={again}>
         {error === undefined ? words : <ErrorText error={error} />}
       </Notice>
     </div>
@@ -108,7 +117,7 @@ function Quotas({
     return error === null ? (
       <Centred title={t("quota.loading")} />
     ) : (
-      <Centred title={t("quota.failed")} error={error} />
+      <Centred title={t("quota.failed")} error={error} onAgain={() => void store.load()} />
     );
   }
   return (
@@ -119,7 +128,9 @@ function Quotas({
 }
 
 function Desk() {
-  const { desk, model, tree, draft, me } = useLook();
+  const t = useText();
+  const { desk, model, tree, draft, me, store } = useLook();
+  const error = useStore(store, (state) => state.error);
   const expanded = useStore(desk, (state) => state.expanded);
   const search = useDeferredValue(useStore(desk, (state) => state.search));
   const filter = useStore(desk, (state) => state.filter);
@@ -133,6 +144,15 @@ function Desk() {
   return (
     <div className={styles.view}>
       <div className={styles.main}>
+        {/* With a draft it stands there, beside what was to be applied. */}
+        {error !== null && draft.size === 0 ? (
+          <div className={styles.banner} role="alert">
+            <ErrorText error={error} />
+            <button type="button" className="button" onClick={() => void store.load()}>
+              {t("quota.again")}
+            </button>
+          </div>
+        ) : null}
         {isAdministrator ? <EngineBanner /> : null}
         {isAdministrator && showsEngine ? (
           <EngineCheck />

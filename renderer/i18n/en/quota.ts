@@ -181,6 +181,7 @@ export const quota = {
   "quota.resolve_other": "Apply {{count}} choices",
   "quota.noCluster": "No cluster is open",
   "quota.failed": "The quotas could not be read",
+  "quota.again": "Try again",
   "quota.loading": "Reading the quotas",
   "quota.noControlHost": "No control host",
   "quota.noControlHostHint":

@@ -162,6 +162,7 @@ export const quota: Translated<typeof english> = {
   "quota.resolve_other": "应用 {{count}} 项选择",
   "quota.noCluster": "没有打开的集群",
   "quota.failed": "无法读取配额",
+  "quota.again": "重试",
   "quota.loading": "正在读取配额",
   "quota.noControlHost": "没有控制主机",
   "quota.noControlHostHint": "请为此集群选择控制主机：保存租户与限额账本的主机。",
