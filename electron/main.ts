@@ -86,6 +86,7 @@ async function servicesStart(start: StartOptions): Promise<ServicesStart> {
   return {
     version,
     demo: start.demo,
+    demoAs: start.demoAs,
     dataDirectory: start.dataDirectory,
     cluster: start.cluster,
     resourcesDirectory: app.isPackaged ? process.resourcesPath : null,

@@ -34,6 +34,7 @@ function start(given: ServicesStart): Services {
     version: given.version,
     desktop: true,
     demo: given.demo,
+    ...(given.demoAs === null ? {} : { demoOptions: { caller: given.demoAs } }),
     seal: given.seal === null ? null : sealThroughMain(given.seal),
     ...(given.dataDirectory === null ? {} : { dataDirectory: given.dataDirectory }),
     ...(given.resourcesDirectory === null ? {} : { resourcesDirectory: given.resourcesDirectory }),

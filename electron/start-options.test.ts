@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ownStartArguments, parseStartOptions } from "./start-options.ts";
 
-const defaults = { demo: true, cluster: null, port: 0, dataDirectory: null, help: false };
+const defaults = { demo: true, demoAs: null, cluster: null, port: 0, dataDirectory: null, help: false };
 
 test.each([
   [[], {}],

@@ -4,6 +4,8 @@ import { AppError } from "../shared/errors.ts";
 
 export interface StartOptions {
   readonly demo: boolean;
+  /** As whom one logs in to the demo cluster; null for its operator. */
+  readonly demoAs: string | null;
   readonly cluster: string | null;
   /** 0 for any free one. */
   readonly port: number;
@@ -12,6 +14,7 @@ export interface StartOptions {
 }
 
 export const startHelp = `  --port N              listen on this port of 127.0.0.1 (default: any free one)
+  --demo-as USER        log in to the demo cluster as one of its people (li.wei leads a tenant, chen.yu is in one)
   --no-demo             without the demo cluster
   --cluster NAME        connect this cluster at once
   --data-directory DIR  where clusters, settings and the last known state are kept
@@ -22,6 +25,7 @@ const options = {
   web: { type: "boolean" },
   port: { type: "string" },
   "no-demo": { type: "boolean" },
+  "demo-as": { type: "string" },
   cluster: { type: "string" },
   "data-directory": { type: "string" },
   help: { type: "boolean", short: "h" },
@@ -55,6 +59,7 @@ export function parseStartOptions(argv: readonly string[]): StartOptions {
   const { values } = parse(argv);
   return {
     demo: values["no-demo"] !== true,
+    demoAs: values["demo-as"] ?? null,
     cluster: values.cluster ?? null,
     port: values.port === undefined ? 0 : portNumber(values.port),
     dataDirectory: values["data-directory"] ?? null,

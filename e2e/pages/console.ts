@@ -6,7 +6,7 @@ import { InspectorPage } from "./inspector.ts";
 import { PlanPage } from "./plan.ts";
 import { QuotaPage } from "./quota.ts";
 
-export type View = "Board" | "Table" | "Quotas" | "Clusters" | "Troubleshooting" | "Settings";
+export type View = "Board" | "Table" | "Quotas" | "Requests" | "Clusters" | "Troubleshooting" | "Settings";
 export type Theme = "Light" | "Dark" | "High contrast" | "As the system";
 
 export class ConsolePage {

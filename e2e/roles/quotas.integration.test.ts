@@ -11,12 +11,15 @@ import { GovernedLab } from "./governed-lab.ts";
 
 const missing = slurmLabMissing();
 const nothing = () => undefined;
+/** Somebody else's script, which lets every job pass. */
+const passing =
+  "function slurm_job_submit() return slurm.SUCCESS end\nfunction slurm_job_modify() return slurm.SUCCESS end\nreturn slurm.SUCCESS\n";
 
 describe.skipIf(missing !== null)(`quotas${missing === null ? "" : ` (skipped: ${missing})`}`, () => {
   let lab: GovernedLab;
 
   beforeAll(async () => {
-    lab = await GovernedLab.start();
+    lab = await GovernedLab.start({ jobSubmit: passing });
   }, 120_000);
   afterAll(async () => {
     await lab?.[Symbol.asyncDispose]();
@@ -48,7 +51,19 @@ describe.skipIf(missing !== null)(`quotas${missing === null ? "" : ` (skipped: $
   }
 
   const drift = () => lab.as("ops").request("engine.drift", {});
-  const card = ["--gres=gpu:h100:1,cardshare:56,vram:80"];
+  const card = ["--gres=gpu:h100:1"];
+
+  test("the guard takes the place of another script only when told to, and is in force then", async () => {
+    const guard = (...words: readonly string[]) =>
+      lab.slurm.run(["/opt/tessera/current/tessera-host", "slurm", "guard", ...words]);
+    expect((await guard("install")).stderr).toContain("is a script of somebody else");
+    const installed = await guard("install", "--take-over");
+    expect(installed).toMatchObject({ status: 0, stdout: expect.stringContaining("In force: version") });
+    const untyped = await lab.slurm.run(["sbatch", "--gres=gpu:1", "--wrap=true"], { as: lab.slurm.person("max") });
+    expect(untyped.status).not.toBe(0);
+    const { enforcement } = await lab.as("ops").request("engine.status", {});
+    expect(enforcement.filter(({ enforced }) => !enforced)).toEqual([]);
+  });
 
   test("a tenant's limits are in slurmdbd as set, and there is no difference to the ledger", async () => {
     const { tenant, projectId, uid } = lab.alpha;

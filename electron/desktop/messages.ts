@@ -2,6 +2,8 @@
 export interface ServicesStart {
   readonly version: string;
   readonly demo: boolean;
+  /** As whom one logs in to the demo cluster; null for its operator. */
+  readonly demoAs: string | null;
   readonly dataDirectory: string | null;
   readonly cluster: string | null;
   /** Where a package keeps what it carries to hosts; null in a checkout. */

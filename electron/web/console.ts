@@ -111,6 +111,7 @@ export async function runWeb(argv: readonly string[]): Promise<number> {
     web = await startWeb({
       port: options.port,
       demo: options.demo,
+      ...(options.demoAs === null ? {} : { services: { demoOptions: { caller: options.demoAs } } }),
       ...(options.cluster === null ? {} : { cluster: options.cluster }),
       ...(options.dataDirectory === null ? {} : { dataDirectory: options.dataDirectory }),
       say: (text) => process.stdout.write(`${text}\n`),

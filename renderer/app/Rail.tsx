@@ -5,23 +5,7 @@ import { go, useRoute, type ViewEntry } from "./views.ts";
 export function Rail({ views }: { readonly views: readonly ViewEntry[] }) {
   const shown = useRoute((route) => route.view);
   const current = views.find(({ id }) => id === shown)?.under ?? shown;
-  const item = (view: ViewEntry) => {
-    const Icon = view.icon;
-    return (
-      <li key={view.id}>
-        <button
-          type="button"
-          className="rail-item"
-          aria-current={current === view.id ? "page" : undefined}
-          aria-label={t(view.title)}
-          title={t(view.title)}
-          onClick={() => go(view.id)}
-        >
-          <Icon />
-        </button>
-      </li>
-    );
-  };
+  const item = (view: ViewEntry) => <RailItem key={view.id} view={view} isCurrent={current === view.id} />;
   return (
     <nav className="rail" aria-label={t("app.views")}>
       <div className="rail-mark">
@@ -30,5 +14,35 @@ export function Rail({ views }: { readonly views: readonly ViewEntry[] }) {
       <ul>{views.filter((view) => view.place === "start").map(item)}</ul>
       <ul className="rail-end">{views.filter((view) => view.place === "end").map(item)}</ul>
     </nav>
+  );
+}
+
+const noCount = () => 0;
+
+function RailItem({ view, isCurrent }: { readonly view: ViewEntry; readonly isCurrent: boolean }) {
+  const Icon = view.icon;
+  // An entry has the same badge for ever, so the hook is the same at every drawing.
+  const useCount = view.badge?.useCount ?? noCount;
+  const count = useCount();
+  const title = t(view.title);
+  const badge = view.badge === undefined || count === 0 ? null : t(view.badge.title, { count });
+  return (
+    <li>
+      <button
+        type="button"
+        className="rail-item"
+        aria-current={isCurrent ? "page" : undefined}
+        aria-label={title}
+        title={badge === null ? title : `${title}: ${badge}`}
+        onClick={() => go(view.id)}
+      >
+        <Icon />
+        {badge === null ? null : (
+          <span className="rail-badge" aria-hidden="true">
+            {count > 99 ? "99+" : count}
+          </span>
+        )}
+      </button>
+    </li>
   );
 }

@@ -1,7 +1,17 @@
 /** Every view, in the order of the rail. A new view is one more entry. */
 import { ClustersView } from "../clusters/ClustersView.tsx";
-import { BoardIcon, ClustersIcon, QuotaIcon, SettingsIcon, TableIcon, TroubleshootingIcon } from "../design/icons.tsx";
+import {
+  BoardIcon,
+  ClustersIcon,
+  QuotaIcon,
+  RequestsIcon,
+  SettingsIcon,
+  TableIcon,
+  TroubleshootingIcon,
+} from "../design/icons.tsx";
 import { QuotaView } from "../quota/QuotaView.tsx";
+import { useOpenForMe } from "../requests/live.ts";
+import { RequestsView } from "../requests/RequestsView.tsx";
 import { SettingsView } from "../settings/SettingsView.tsx";
 import { HostView } from "../topology/HostView.tsx";
 import { TableView } from "../topology/TableView.tsx";
@@ -13,6 +23,14 @@ export const views: readonly ViewEntry[] = [
   { id: "board", title: "app.board", icon: BoardIcon, component: BoardView, place: "start" },
   { id: "table", title: "app.table", icon: TableIcon, component: TableView, place: "start" },
   { id: "quotas", title: "quota.title", icon: QuotaIcon, component: QuotaView, place: "start" },
+  {
+    id: "requests",
+    title: "app.requests",
+    icon: RequestsIcon,
+    component: RequestsView,
+    place: "start",
+    badge: { useCount: useOpenForMe, title: "requests.toDecide" },
+  },
   { id: "host", title: "app.host", icon: BoardIcon, component: HostView, place: "none", under: "board" },
   { id: "clusters", title: "app.clusters", icon: ClustersIcon, component: ClustersView, place: "start" },
   {

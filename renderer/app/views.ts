@@ -10,6 +10,8 @@ export interface ViewEntry {
   readonly component: ComponentType;
   /** `end` stands at the foot of the rail; `none` is reached from other views only. */
   readonly place: "start" | "end" | "none";
+  /** A number beside the icon, such as of what waits for the operator; nothing is shown of 0. A hook. */
+  readonly badge?: { readonly useCount: () => number; readonly title: MessageKey };
   /** The entry of the rail that is lit while this is shown, where it is not its own. */
   readonly under?: string;
 }

@@ -46,6 +46,13 @@ export function QuotaIcon() {
     </Icon>
   );
 }
+export function RequestsIcon() {
+  return (
+    <Icon>
+      <path d="M3 11.5 5 4.5h10l2 7v4H3zM3 11.5h4l1 2h4l1-2h4M10 10V6.5M8.4 8 10 6.4 11.6 8" />
+    </Icon>
+  );
+}
 export function ClustersIcon() {
   return (
     <Icon>
@@ -59,6 +66,13 @@ export function TroubleshootingIcon() {
   return (
     <Icon>
       <path d="M2.5 11h3l2-6 4 11 2.2-7 1 2h2.8" />
+    </Icon>
+  );
+}
+export function AuditIcon() {
+  return (
+    <Icon>
+      <path d="M5 2.5h7l3.5 3.5v11.5H5zM12 2.5V6h3.5M7.5 10h5.5M7.5 13.5h5.5" />
     </Icon>
   );
 }

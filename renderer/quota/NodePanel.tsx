@@ -11,6 +11,7 @@ import { client } from "../client/index.ts";
 import { ErrorText } from "../i18n/ErrorText.tsx";
 import { useFormat } from "../i18n/format.ts";
 import { useText } from "../i18n/index.ts";
+import { askArgument } from "../requests/form.ts";
 import { tenantMark } from "../stores/colouring.ts";
 import { CopyTenant } from "./CopyTenant.tsx";
 import { useLook } from "./look.ts";
@@ -32,6 +33,7 @@ export function NodePanel() {
   const tenantId = subject === null || subject.level === "cluster" ? null : subject.tenantId;
   const isOwn = me.role === "member" || (me.role === "lead" && (tenantId === null || !me.leads.includes(tenantId)));
   const asksForMore = node.level !== "cluster" && (isOwn || (me.role === "lead" && node.level === "tenant"));
+  const asked = resourceOf(model.tree, node.id, cursor.column) ?? "cards";
   return (
     <div className={styles.node}>
       <div>
@@ -50,9 +52,7 @@ export function NodePanel() {
           <button
             type="button"
             className="button"
-            onClick={() =>
-              go("requests", `ask:${node.id}:${resourceOf(model.tree, node.id, cursor.column) ?? "cards"}:1`)
-            }
+            onClick={() => go("requests", askArgument({ subject: node.id, resource: asked, amount: "1" }))}
           >
             {t("quota.askForMore")}
           </button>

@@ -1,9 +1,15 @@
 /** The demo cluster: simulated hosts inside the app, reached over SSH as real ones are. Only the hardware is simulated. */
+import { AppError } from "../../shared/errors.ts";
+import { putRoles } from "../host-module/src/access/copy.ts";
+import type { Caller } from "../host-module/src/system.ts";
 import type { Fault } from "./bin/faults.ts";
 import { type ClusterSummary, describeCluster, summaryOf } from "./cluster/describe.ts";
+import { demoEngine } from "./cluster/engine.ts";
+import { governDemo } from "./cluster/governance.ts";
 import { HostServer } from "./cluster/host-server.ts";
 import { newKeyPair } from "./cluster/keys.ts";
 import { ClusterLife } from "./cluster/life.ts";
+import { users } from "./cluster/people.ts";
 import type { SimulatedMachine } from "./driver/machine.ts";
 
 export type { ClusterSummary, DescribedCluster, DescribedHost } from "./cluster/describe.ts";
@@ -17,6 +23,8 @@ export interface DemoClusterOptions {
   readonly seed?: number;
   /** Loads drift, work comes and goes, one host goes away now and then. Default true; tests want false. */
   readonly live?: boolean;
+  /** As whom one logs in, a user of the cluster; default its operator, who administers it. */
+  readonly caller?: string;
   /** Multiplies the time that changes take. Default 1; 0 is at once. Reading never waits. */
   readonly durationScale?: number;
 }
@@ -67,6 +75,7 @@ export interface DemoCluster {
 }
 
 const user = "ops";
+const operator = { uid: 1000, user };
 export const defaultDemoSeed = 6;
 
 /** What the demo cluster holds at its start, for a terminal, without starting it. */
@@ -79,15 +88,22 @@ export async function startDemoCluster(options: DemoClusterOptions = {}): Promis
   const cluster = describeCluster(options.hostCount ?? 24, seed);
   const login = newKeyPair();
   const scale = options.durationScale ?? 1;
+  const governance = governDemo(seed, operator, new Date());
+  const machines = cluster.hosts.map(({ machine }) => machine);
+  const governed = { ledgerPath: governance.ledgerPath, engine: demoEngine(machines, governance) };
+  const caller = callerNamed(options.caller ?? operator.user);
   const servers = cluster.hosts.map(
-    (host) =>
+    (host, index) =>
       new HostServer(host, {
         user,
         authorizedKey: login.publicKey,
-        caller: { uid: 1000, user },
+        caller,
+        ...(index === 0 ? { governed } : {}),
         delayMs: (argv, durationMs) => (isChange(argv) ? durationMs * scale : 0),
       }),
   );
+  // As an administrator's console would have sent them.
+  await Promise.all(servers.slice(1).map((server) => putRoles(server.system(), governance.roles)));
   await Promise.all(servers.map((server) => server.listen()));
   const life = new ClusterLife(servers, seed);
   if (options.live ?? true) life.start();
@@ -111,8 +127,22 @@ export async function startDemoCluster(options: DemoClusterOptions = {}): Promis
     close: async () => {
       life.stop();
       await Promise.all(servers.map((server) => server.close()));
+      governance[Symbol.dispose]();
     },
   };
+}
+
+/** Throws AppError `bad-request` for a name that is none of the users'. */
+function callerNamed(name: string): Caller {
+  const found = users.find((each) => each.name === name);
+  if (found === undefined) {
+    throw new AppError({
+      code: "bad-request",
+      message: `The demo cluster has no user ${JSON.stringify(name)}.`,
+      remedy: `It has ${users.map((each) => each.name).join(", ")}.`,
+    });
+  }
+  return { uid: found.uid, user: found.name };
 }
 
 function isChange(argv: readonly string[]): boolean {

@@ -142,6 +142,11 @@ export class HostManager {
       // Its end may change no layout: it is asked after until it has ended.
       if (status.running) this.#statusSoon();
     } catch (error) {
+      if (toErrorData(error).code === "forbidden") {
+        // A lead or a member: the host shows what is theirs, and takes no change of GPUs from them.
+        this.#learn({ canChange: false });
+        return;
+      }
       // Without the right to read the journal the host can still be looked at.
       this.#options.trouble.add({
         level: "warning",

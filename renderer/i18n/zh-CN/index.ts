@@ -1,5 +1,6 @@
 import { flatten } from "../flatten.ts";
 import { zhCN } from "../zh-CN.ts";
+import { audit } from "./audit.ts";
 import { common } from "./common.ts";
 import { errors } from "./errors.ts";
 import { inspector } from "./inspector.ts";
@@ -7,10 +8,12 @@ import { keys } from "./keys.ts";
 import { pages } from "./pages.ts";
 import { partition } from "./partition.ts";
 import { quota } from "./quota.ts";
+import { requests } from "./requests.ts";
 import { rules } from "./rules.ts";
 
 export const chinese = {
   ...flatten(zhCN),
+  ...audit,
   ...common,
   ...errors,
   ...inspector,
@@ -18,5 +21,6 @@ export const chinese = {
   ...pages,
   ...partition,
   ...quota,
+  ...requests,
   ...rules,
 };

@@ -208,14 +208,15 @@ export function workOf(
   );
 }
 
-function jobOf(environment: readonly string[] | undefined): string | null {
+/** The job that a simulated program is of. */
+export function jobOf(environment: readonly string[] | undefined): string | null {
   return environment?.find((entry) => entry.startsWith("SLURM_JOB_ID="))?.slice("SLURM_JOB_ID=".length) ?? null;
 }
 
 /** In use by subject, with the card-hours of each period that is still running. */
 export function usageOf(
   work: readonly AllocationView[],
-  periods: readonly Period[],
+  periodsOf: (subject: string) => readonly Period[],
   at: Date,
 ): ReadonlyMap<string, Usage> {
   const usage = new Map<string, Usage>();
@@ -224,7 +225,7 @@ export function usageOf(
     usage.set(subject, {
       cards: total(own, ({ cards }) => cards),
       gpuMemoryGiB: total(own, ({ gpuMemoryGiB }) => gpuMemoryGiB),
-      cardHours: periods.map((period) => ({
+      cardHours: periodsOf(subject).map((period) => ({
         period,
         hours: total(own, (allocation) =>
           hoursOf(allocation, periodAt(period, at.getTime())?.startMs ?? 0, at.getTime()),

@@ -8,7 +8,7 @@ import ssh2, { type AuthContext, type Connection, type ServerChannel } from "ssh
 import type { Caller } from "../../host-module/src/system.ts";
 import { FaultPlan } from "../bin/faults.ts";
 import { MemoryFiles } from "../system/memory-files.ts";
-import { SimulatedSystem } from "../system/simulated-system.ts";
+import { SimulatedSystem, type SimulatedSystemOptions } from "../system/simulated-system.ts";
 import type { DescribedHost } from "./describe.ts";
 import { newKeyPair } from "./keys.ts";
 
@@ -22,6 +22,8 @@ export interface HostServerOptions {
   /** `ssh-ed25519 AAAA...`: the only key that may log in. */
   readonly authorizedKey: string;
   readonly caller: Caller;
+  /** Of the host that keeps the ledger. */
+  readonly governed?: Pick<SimulatedSystemOptions, "ledgerPath" | "engine">;
   readonly delayMs: (argv: readonly string[], durationMs: number) => number;
 }
 
@@ -133,6 +135,7 @@ export class HostServer {
     return new SimulatedSystem(this.described.machine, {
       files: this.files,
       caller: this.#options.caller,
+      ...this.#options.governed,
       faults: this.faults,
       delayMs: this.#options.delayMs,
       onChange: (phase) => {

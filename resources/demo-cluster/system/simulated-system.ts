@@ -14,6 +14,7 @@ export interface SimulatedSystemOptions {
   readonly caller?: Caller;
   /** A real file of this machine; no ledger when absent. */
   readonly ledgerPath?: string;
+  readonly engine?: NonNullable<System["engine"]>;
   /** How long a command takes, given the driver's own measure; at once when absent. */
   readonly delayMs?: (argv: readonly string[], durationMs: number) => number;
   /** Shared by all systems of one machine; a plan of its own when absent. */
@@ -30,6 +31,7 @@ export class SimulatedSystem implements System {
   readonly root: boolean;
   readonly caller: Caller;
   readonly ledgerPath: string | null;
+  readonly engine?: NonNullable<System["engine"]>;
   readonly architecture = "x86_64";
   readonly #options: SimulatedSystemOptions;
   #dead = false;
@@ -43,6 +45,7 @@ export class SimulatedSystem implements System {
     this.root = options.root ?? true;
     this.caller = options.caller ?? { uid: 0, user: "root" };
     this.ledgerPath = options.ledgerPath ?? null;
+    if (options.engine !== undefined) this.engine = options.engine;
     this.faults = options.faults ?? new FaultPlan();
     this.#options = options;
   }

@@ -93,6 +93,8 @@ async function dispatch(
     case "ledger":
     case "timer":
       return (await import("./run-control.ts")).runControl(command, args, system, terminal);
+    case "slurm":
+      return (await import("./run-slurm.ts")).runSlurm(args, system, terminal);
     case "install":
     case "uninstall":
       return (await import("./run-install.ts")).runInstall(command, args, system, terminal, program);

@@ -21,6 +21,9 @@ export const usage = `tessera-host: the GPUs of this host, and how they are divi
                                                makes this host the control host of its cluster
   tessera-host ledger check | backup FILE
   tessera-host timer                           ends grants and begins periods anew, where they are due
+  tessera-host slurm guard install|remove|status [--card TYPE=MODEL] [--take-over]
+                                               the job_submit.lua that refuses GPUs without type and counts
+                                               card shares and GPU memory
   tessera-host call COMMAND [--input JSON|-]   any command of the protocol, JSON in and out
 
   tessera-host install [--sudo-group GROUP] [--restore-on-boot] [--root DIR]

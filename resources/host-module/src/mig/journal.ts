@@ -26,13 +26,17 @@ function pathOf(id: string): string {
   return `${journalDirectory}/${id}.jsonl`;
 }
 
-/** Sorts by time; the tail keeps two operations of one second apart. */
+let lastId = "";
+
+/** Sorts by time, to the millisecond, and within this process always after the one before. */
 export function newOperationId(now: Date): string {
   const time = now.toISOString().replaceAll(/[-:]/g, "").replace(/\.\d+/, "");
-  const tail = Math.floor(Math.random() * 0x1_0000_0000)
-    .toString(16)
-    .padStart(8, "0");
-  return `${time}-${tail}`;
+  const tail = now.getUTCMilliseconds() * 0x10_0000 + Math.floor(Math.random() * 0x10_0000);
+  const idOf = (number: number) => `${time}-${number.toString(16).padStart(8, "0")}`;
+  const id = idOf(tail);
+  const after = Number.parseInt(lastId.split("-")[1] ?? "0", 16) + 1;
+  lastId = id > lastId || !lastId.startsWith(time) ? id : idOf(after);
+  return lastId;
 }
 
 /** Writes the first record. Only when it is on disk may the operation's first command run. */

@@ -14,8 +14,11 @@ import { activeLeases, type Lease, leaseUsage, releaseLease } from "./leases.ts"
 const kept = ["cards", "gpuMemoryGiB", "cardHours", "gpuTypes"];
 const notKept = ["cpuCores", "memoryGiB"];
 
+/** What it asks of the machine. */
+type Asked = Pick<System, "caller" | "hostName" | "login" | "now">;
+
 /** `act` is who gives leases back where `cancel` is called, for the audit; the caller of this process by default. */
-export function localEngine(ledger: Ledger, system: System, act: Act = actOf(system)): Engine {
+export function localEngine(ledger: Ledger, system: Asked, act: Act = actOf(system)): Engine {
   return {
     kind: "local",
     kept: (limits) => limits,
@@ -58,7 +61,7 @@ export function localEngine(ledger: Ledger, system: System, act: Act = actOf(sys
   };
 }
 
-function actOf({ caller, login }: System): Act {
+function actOf({ caller, login }: Asked): Act {
   const { loginUid = null, keyFingerprint = null, address = null } = login ?? {};
   const actor = { uid: caller.uid, user: caller.user, loginUid, keyFingerprint, address };
   return { actor, role: "administrator", command: "lease.release" };

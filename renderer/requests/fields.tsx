@@ -1,0 +1,97 @@
+/** Fields that asking and deciding share: amounts by resource, and until when. */
+import { useId } from "react";
+import type { Resource } from "../../shared/quota/index.ts";
+import { Segments } from "../design/controls.tsx";
+import { useFormat } from "../i18n/format.ts";
+import { useText } from "../i18n/index.ts";
+import { type AmountTexts, endOfDay, lastDayBefore, type ReadAmounts } from "./form.ts";
+import { type UntilPreset, untilOf } from "./model.ts";
+import styles from "./requests.module.css";
+import { resourceWords } from "./words.ts";
+
+export function AmountFields({
+  resources,
+  texts,
+  faults,
+  onChange,
+}: {
+  readonly resources: readonly Resource[];
+  readonly texts: AmountTexts;
+  readonly faults: ReadAmounts["faults"];
+  readonly onChange: (texts: AmountTexts) => void;
+}) {
+  const t = useText();
+  const id = useId();
+  return (
+    <div className={styles.amounts}>
+      {resources.map((resource) => (
+        <label key={resource}>
+          <span className="truncate" title={resourceWords(t, resource)}>
+            {resourceWords(t, resource)}
+          </span>
+          <input
+            className="field"
+            inputMode="decimal"
+            autoComplete="off"
+            aria-invalid={faults.has(resource)}
+            aria-describedby={faults.has(resource) ? `${id}-${resource}` : undefined}
+            value={texts[resource] ?? ""}
+            onChange={(event) => onChange({ ...texts, [resource]: event.target.value })}
+          />
+          {faults.has(resource) ? (
+            <span id={`${id}-${resource}`} className={styles.fault}>
+              {faults.get(resource) ?? t("requests.noNumber")}
+            </span>
+          ) : null}
+        </label>
+      ))}
+    </div>
+  );
+}
+
+const presets: readonly UntilPreset[] = ["today", "3-days", "2-weeks"];
+
+export function UntilField({
+  untilMs,
+  now,
+  onChange,
+}: {
+  readonly untilMs: number;
+  readonly now: number;
+  readonly onChange: (untilMs: number) => void;
+}) {
+  const t = useText();
+  const format = useFormat();
+  const until = new Date(untilMs).toISOString();
+  const preset = presets.find((each) => untilOf(each, now) === untilMs) ?? "date";
+  return (
+    <div className={styles.until}>
+      <Segments
+        label={t("requests.until")}
+        segments={[...presets, "date" as const].map((value) => ({ value, label: t(`requests.until-${value}`) }))}
+        value={preset}
+        onChange={(value) =>
+          // A day that no preset names, so that the field of the day stays.
+          onChange(
+            value === "date"
+              ? (endOfDay(lastDayBefore(untilOf("today", now) + 7 * 86_400_000)) ?? untilMs)
+              : untilOf(value, now),
+          )
+        }
+      />
+      {preset === "date" ? (
+        <input
+          className="field"
+          type="date"
+          aria-label={t("requests.lastDay")}
+          min={lastDayBefore(untilOf("today", now))}
+          value={lastDayBefore(untilMs)}
+          onChange={(event) => onChange(endOfDay(event.target.value) ?? untilMs)}
+        />
+      ) : null}
+      <span className="muted" title={format.exact(until)}>
+        {t("requests.endsAt", { time: format.clock(until, now) })}
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,59 @@
+/** Raises, limits and subjects in the reader's words. */
+import type { QuotaNodeView } from "../../shared/protocol/control.ts";
+import {
+  amountsOf,
+  type Fraction,
+  type Limits,
+  partsOfResource,
+  type Resource,
+  toDecimal,
+  toWords,
+} from "../../shared/quota/index.ts";
+import type { Translate } from "../i18n/index.ts";
+
+const memory: ReadonlySet<string> = new Set(["gpuMemoryGiB", "memoryGiB"]);
+
+/** Exact: parts of a card as fractions, memory as a decimal where it has a short one. */
+export function numberWords(resource: Resource, amount: Fraction): string {
+  const decimal = memory.has(resource) ? toDecimal(amount, 3, "nearest") : null;
+  return decimal?.exact === true ? decimal.text : toWords(amount);
+}
+
+function values(resource: Resource, amount: Fraction) {
+  const parts = partsOfResource(resource);
+  return {
+    amount: numberWords(resource, amount),
+    count: amount.numerator / amount.denominator,
+    gpuType: parts?.kind === "gpuType" ? parts.gpuType : "",
+  };
+}
+
+const kindOf = (resource: Resource) => partsOfResource(resource)?.kind ?? "cards";
+
+/** `8 cards`, `40 GiB of GPU memory`. */
+export function amountWords(t: Translate, resource: Resource, amount: Fraction): string {
+  return t(`requests.amount-${kindOf(resource)}`, values(resource, amount));
+}
+
+/** `2 more cards, 40 GiB more GPU memory`. */
+export function raiseWords(t: Translate, raise: Limits): string {
+  return amountsOf(raise)
+    .map(([resource, amount]) => t(`requests.more-${kindOf(resource)}`, values(resource, amount)))
+    .join(t("common.listSeparator"));
+}
+
+/** `Cards`, `GPU memory (GiB)`, `H100-SXM5-80GB`. */
+export function resourceWords(t: Translate, resource: Resource): string {
+  const parts = partsOfResource(resource);
+  return parts?.kind === "gpuType" ? parts.gpuType : t(`requests.resource-${kindOf(resource)}`);
+}
+
+/** `NLP / Chat / lena`; the id where the names are not known. */
+export function subjectPath(nodes: ReadonlyMap<string, QuotaNodeView>, subject: string): string {
+  const names: string[] = [];
+  for (let node = nodes.get(subject); node !== undefined && node.level !== "cluster"; ) {
+    names.unshift(node.name);
+    node = node.parentId === null ? undefined : nodes.get(node.parentId);
+  }
+  return names.length === 0 ? subject : names.join(" / ");
+}
