@@ -5,11 +5,13 @@ import {
   AuditIcon,
   BoardIcon,
   ClustersIcon,
+  QuotaIcon,
   RequestsIcon,
   SettingsIcon,
   TableIcon,
   TroubleshootingIcon,
 } from "../design/icons.tsx";
+import { QuotaView } from "../quota/QuotaView.tsx";
 import { useOpenForMe } from "../requests/live.ts";
 import { RequestsView } from "../requests/RequestsView.tsx";
 import { SettingsView } from "../settings/SettingsView.tsx";
@@ -22,6 +24,7 @@ import type { ViewEntry } from "./views.ts";
 export const views: readonly ViewEntry[] = [
   { id: "board", title: "app.board", icon: BoardIcon, component: BoardView, place: "start" },
   { id: "table", title: "app.table", icon: TableIcon, component: TableView, place: "start" },
+  { id: "quotas", title: "quota.title", icon: QuotaIcon, component: QuotaView, place: "start" },
   {
     id: "requests",
     title: "app.requests",

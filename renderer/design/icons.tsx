@@ -37,6 +37,15 @@ export function TableIcon() {
     </Icon>
   );
 }
+export function QuotaIcon() {
+  return (
+    <Icon>
+      <path d="M2.5 5h15M2.5 10h15M2.5 15h15" opacity="0.45" />
+      <path d="M2.5 5h9M2.5 10h12M2.5 15h5" strokeWidth="2.5" />
+      <path d="M16 3v4M16 8v4M16 13v4" />
+    </Icon>
+  );
+}
 export function RequestsIcon() {
   return (
     <Icon>

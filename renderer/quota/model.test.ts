@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { fraction } from "../../shared/quota/index.ts";
+import type { QuotaAnswer } from "../../shared/protocol/control.ts";
+import { compare, fraction, headroomOf, limitedResources, multiply, usageOf } from "../../shared/quota/index.ts";
 import { draftedTree, emptyDraft, withEdits } from "./draft.ts";
 import { cellOf, modelOf, type RowQuery, rowsOf, situationIn } from "./model.ts";
-import { nowMs, smallAnswer } from "./testing/answers.ts";
+import { node, nowMs, smallAnswer } from "./testing/answers.ts";
 
 const model = modelOf(smallAnswer, nowMs);
 const plain: RowQuery = { expanded: new Set(), search: "", filter: "all", drafted: new Set() };
@@ -50,6 +51,33 @@ describe("rows", () => {
       "t0nxp_p01/1001",
     ]);
   });
+});
+
+it("are near where the smallest headroom on the way up is within a tenth of its limit", () => {
+  const answer: QuotaAnswer = {
+    ...smallAnswer,
+    nodes: [
+      node("cluster", "cluster", null, "Cluster", { cards: fraction(40) }),
+      node("t0nxp", "tenant", "cluster", "NLP", { cards: fraction(10), cpuCores: fraction(8) }),
+      node("t0nxp_p01", "project", "t0nxp", "Chat", { cards: fraction(20) }),
+      node("t0nxp_p01/1001", "person", "t0nxp_p01", "lena", {}, { cards: fraction(9), cpuCores: fraction(1) }),
+      node("t0nxp_p02", "project", "t0nxp", "Search", { cards: fraction(1) }, { cpuCores: fraction(1) }),
+      node("t0v1s", "tenant", "cluster", "Vision", {}, { cards: fraction(28), gpuMemoryGiB: fraction(9) }),
+    ],
+    allocations: [],
+  };
+  const wide = modelOf(answer, nowMs);
+  const byDefinition = wide.order.flatMap((position) => {
+    const id = wide.tree.nodes[position]?.id ?? "";
+    const near = limitedResources(wide.tree, id).some((resource) => {
+      const room = usageOf(wide.tree, id, resource).numerator > 0 ? headroomOf(wide.tree, id, resource) : null;
+      return room !== null && compare(room.headroom, multiply(room.limit, fraction(1, 10))) <= 0;
+    });
+    return near ? [id] : [];
+  });
+  const matches = rowsOf(wide, wide.tree, { ...plain, filter: "near-limit" }).filter(({ isMatch }) => isMatch);
+  expect(matches.map(({ id }) => id)).toEqual(byDefinition);
+  expect(byDefinition).toEqual(["cluster", "t0nxp", "t0nxp_p01", "t0nxp_p01/1001", "t0v1s"]);
 });
 
 describe("a cell", () => {

@@ -15,11 +15,11 @@ import {
   type Fraction,
   fraction,
   type Grant,
-  headroomOf,
   type Limits,
   limitedResources,
   limitsAt,
   multiply,
+  overCommitments,
   type QuotaLevel,
   type QuotaTree,
   type Resource,
@@ -29,6 +29,7 @@ import {
   situationOf,
   subtract,
   usageOf,
+  zero,
 } from "../../shared/quota/index.ts";
 
 export type QuotaColumn = SimpleResource | "cardHours";
@@ -144,24 +145,59 @@ export interface RowQuery {
 /** From nine tenths of what may be used on, a node is near its limit. */
 const nearShare: Fraction = fraction(1, 10);
 
-function isNear(tree: QuotaTree, nodeId: string): boolean {
-  return limitedResources(tree, nodeId).some((resource) => {
-    const used = usageOf(tree, nodeId, resource);
-    const headroom = used.numerator > 0 ? headroomOf(tree, nodeId, resource) : null;
-    return headroom !== null && compare(headroom.headroom, multiply(headroom.limit, nearShare)) <= 0;
-  });
+type Tightest = ReadonlyMap<Resource, { readonly headroom: Fraction; readonly limit: Fraction }>;
+
+/** The smallest headroom from a node upwards, of equal ones the nearest; shared with the parent where the node adds none. */
+function tightestAt(tree: QuotaTree, position: number, above: Tightest): Tightest {
+  const own = tree.limits[position];
+  if (own === undefined || own.size === 0) return above;
+  const next = new Map(above);
+  for (const [resource, limit] of own) {
+    const headroom = subtract(limit, tree.usage[position]?.get(resource) ?? zero);
+    const higher = above.get(resource);
+    if (higher === undefined || compare(headroom, higher.headroom) <= 0) next.set(resource, { headroom, limit });
+  }
+  return next;
 }
 
-function isOverCommitted(tree: QuotaTree, position: number, nodeId: string): boolean {
-  const resources = tree.limits[position]?.keys() ?? [];
-  return [...resources].some((resource) => (commitmentOf(tree, nodeId, resource)?.over.numerator ?? 0) > 0);
+/** Once through the tree, parents first: asking each node for its way up would walk the same levels over and over. */
+function findNear(tree: QuotaTree): ReadonlySet<number> {
+  const near = new Set<number>();
+  const tightest: Tightest[] = [];
+  for (const [position, { parent }] of tree.nodes.entries()) {
+    const here = tightestAt(tree, position, (parent === null ? undefined : tightest[parent]) ?? new Map());
+    tightest.push(here);
+    for (const [resource, used] of tree.usage[position] ?? []) {
+      const found = used.numerator > 0 ? here.get(resource) : undefined;
+      if (found === undefined || compare(found.headroom, multiply(found.limit, nearShare)) > 0) continue;
+      near.add(position);
+      break;
+    }
+  }
+  return near;
+}
+
+function findOverCommitted(tree: QuotaTree): ReadonlySet<number> {
+  return new Set(overCommitments(tree).flatMap(({ nodeId }) => tree.positions.get(nodeId) ?? []));
+}
+
+const nearIn = new WeakMap<QuotaTree, ReadonlySet<number>>();
+const overCommittedIn = new WeakMap<QuotaTree, ReadonlySet<number>>();
+
+/** Found once for a tree, so that a search within a filter does not look for them with every key. */
+function remembered<Found>(known: WeakMap<QuotaTree, Found>, tree: QuotaTree, find: (tree: QuotaTree) => Found): Found {
+  const before = known.get(tree);
+  if (before !== undefined) return before;
+  const found = find(tree);
+  known.set(tree, found);
+  return found;
 }
 
 function matcherOf(model: QuotaModel, tree: QuotaTree, query: RowQuery): (position: number) => boolean {
   const wanted = query.search.trim().toLowerCase();
   const passes = (position: number, id: string): boolean => {
-    if (query.filter === "over-committed") return isOverCommitted(tree, position, id);
-    if (query.filter === "near-limit") return isNear(tree, id);
+    if (query.filter === "over-committed") return remembered(overCommittedIn, tree, findOverCommitted).has(position);
+    if (query.filter === "near-limit") return remembered(nearIn, tree, findNear).has(position);
     return query.filter === "all" || query.drafted.has(id);
   };
   return (position) => {

@@ -7,6 +7,7 @@ import { inspector } from "./inspector.ts";
 import { keys } from "./keys.ts";
 import { pages } from "./pages.ts";
 import { partition } from "./partition.ts";
+import { quota } from "./quota.ts";
 import { requests } from "./requests.ts";
 import { rules } from "./rules.ts";
 
@@ -19,6 +20,7 @@ export const english = {
   ...keys,
   ...pages,
   ...partition,
+  ...quota,
   ...requests,
   ...rules,
 } as const;

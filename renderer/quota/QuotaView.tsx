@@ -1,0 +1,176 @@
+/** Limits of tenants, projects and people: the table, the selected row and the draft beside it. */
+import { useDeferredValue, useEffect, useMemo } from "react";
+import { useStore } from "zustand";
+import type { ControlState } from "../../shared/api/contract.ts";
+import type { AppErrorData } from "../../shared/errors.ts";
+import type { Me } from "../../shared/protocol/control.ts";
+import { registerKey } from "../app/keys.ts";
+import { Notice } from "../design/controls.tsx";
+import { ErrorText } from "../i18n/ErrorText.tsx";
+import { useText } from "../i18n/index.ts";
+import { BulkBar } from "./BulkBar.tsx";
+import { DraftPanel } from "./DraftPanel.tsx";
+import { deskFor } from "./desk.ts";
+import { EngineBanner, EngineCheck } from "./EngineCheck.tsx";
+import { FilePreview } from "./FilePreview.tsx";
+import { LookContext, useLook, useMakeLook } from "./look.ts";
+import { rowsOf } from "./model.ts";
+import { NodePanel } from "./NodePanel.tsx";
+import { QuotaBar } from "./QuotaBar.tsx";
+import { QuotaTable } from "./QuotaTable.tsx";
+import styles from "./quota.module.css";
+import { quotaStoreFor, useFreshQuotas, useLedger } from "./services.ts";
+import type { QuotaStore } from "./store.ts";
+
+export function QuotaView() {
+  const t = useText();
+  const { clusterId, clusterName, control, error } = useLedger();
+  const failure = error ?? (control?.state === "failed" ? control.error : null);
+  if (clusterId === null) return <Centred title={t("quota.noCluster")} />;
+  if (failure !== null) return <Centred title={t("quota.failed")} error={failure} />;
+  if (control === null || control.state === "connecting") return <Centred title={t("quota.loading")} />;
+  if (control.state === "none")
+    return <Centred title={t("quota.noControlHost")} words={t("quota.noControlHostHint")} />;
+  if (control.state === "no-ledger") return <Centred title={t("quota.noLedger")} words={t("quota.noLedgerHint")} />;
+  if (control.me === null) return <Centred title={t("quota.loading")} />;
+  if (control.me.role === "none" && !control.me.open) {
+    return <Centred title={t("quota.noRole")} words={t("quota.noRoleHint")} />;
+  }
+  return (
+    <Quotas
+      key={clusterId}
+      clusterId={clusterId}
+      clusterName={clusterName ?? clusterId}
+      control={control}
+      me={control.me}
+      store={quotaStoreFor(clusterId)}
+    />
+  );
+}
+
+function Centred({
+  title,
+  words,
+  error,
+  onAgain,
+}: {
+  readonly title: string;
+  readonly words?: string;
+  readonly error?: AppErrorData;
+  readonly onAgain?: () => void;
+}) {
+  const t = useText();
+  const again =
+    onAgain === undefined ? undefined : (
+      <button type="button" className="button" onClick={onAgain}>
+        {t("quota.again")}
+      </button>
+    );
+  return (
+    <div className={styles.centred}>
+      <Notice title={title} tone={error === undefined ? "calm" : "bad"} action={again}>
+        {error === undefined ? words : <ErrorText error={error} />}
+      </Notice>
+    </div>
+  );
+}
+
+function Quotas({
+  clusterId,
+  clusterName,
+  control,
+  me,
+  store,
+}: {
+  readonly clusterId: string;
+  readonly clusterName: string;
+  readonly control: ControlState;
+  readonly me: Me;
+  readonly store: QuotaStore;
+}) {
+  const t = useText();
+  const desk = deskFor(clusterId);
+  const isWriting = useStore(desk, (state) => state.writing !== null);
+  const error = useStore(store, (state) => state.error);
+  useFreshQuotas(store, control, isWriting);
+  const look = useMakeLook(clusterId, clusterName, me, store, desk);
+  useEffect(() => {
+    const step = (keys: string, title: "keys.undo" | "keys.redo", run: () => void) =>
+      registerKey({
+        keys,
+        title,
+        run: () => {
+          run();
+          return true;
+        },
+      });
+    const keys = [
+      step("ctrl+z", "keys.undo", () => store.undo()),
+      step("ctrl+y", "keys.redo", () => store.redo()),
+      step("ctrl+shift+z", "keys.redo", () => store.redo()),
+    ];
+    return () => {
+      for (const remove of keys) remove();
+    };
+  }, [store]);
+  if (look === null) {
+    return error === null ? (
+      <Centred title={t("quota.loading")} />
+    ) : (
+      <Centred title={t("quota.failed")} error={error} onAgain={() => void store.load()} />
+    );
+  }
+  return (
+    <LookContext value={look}>
+      <Desk />
+    </LookContext>
+  );
+}
+
+function Desk() {
+  const t = useText();
+  const { desk, model, tree, draft, me, store } = useLook();
+  const error = useStore(store, (state) => state.error);
+  const expanded = useStore(desk, (state) => state.expanded);
+  const search = useDeferredValue(useStore(desk, (state) => state.search));
+  const filter = useStore(desk, (state) => state.filter);
+  const file = useStore(desk, (state) => state.file);
+  const showsEngine = useStore(desk, (state) => state.showsEngine);
+  const rows = useMemo(
+    () => rowsOf(model, tree, { expanded, search, filter, drafted: new Set(draft.keys()) }),
+    [model, tree, expanded, search, filter, draft],
+  );
+  const isAdministrator = me.role === "administrator" || me.open;
+  return (
+    <div className={styles.view}>
+      <div className={styles.main}>
+        {/* With a draft it stands there, beside what was to be applied. */}
+        {error !== null && draft.size === 0 ? (
+          <div className={styles.banner} role="alert">
+            <ErrorText error={error} />
+            <button type="button" className="button" onClick={() => void store.load()}>
+              {t("quota.again")}
+            </button>
+          </div>
+        ) : null}
+        {isAdministrator ? <EngineBanner /> : null}
+        {isAdministrator && showsEngine ? (
+          <EngineCheck />
+        ) : (
+          <>
+            <QuotaBar count={rows.length} />
+            <BulkBar />
+            {file === null ? null : <FilePreview file={file} />}
+            <QuotaTable rows={rows} />
+          </>
+        )}
+      </div>
+      <aside className={styles.side}>
+        <div className={styles.nodeArea}>
+          <NodePanel />
+        </div>
+        <DraftPanel />
+      </aside>
+    </div>
+  );
+}

@@ -1,0 +1,55 @@
+/** What the view of quotas takes from the rest of the console: the cluster, where its ledger stands, and the services. */
+import { useEffect, useMemo, useState } from "react";
+import type { ControlState } from "../../shared/api/contract.ts";
+import type { AppErrorData } from "../../shared/errors.ts";
+import { client } from "../client/index.ts";
+import { useControl, useControlStore } from "../stores/control.ts";
+import { useSnapshot } from "../stores/snapshot.ts";
+import { createQuotaStore, type QuotaStore } from "./store.ts";
+
+export interface Ledger {
+  readonly clusterId: string | null;
+  readonly clusterName: string | null;
+  /** Null until the services have said where it stands. */
+  readonly control: ControlState | null;
+  readonly error: AppErrorData | null;
+}
+
+export function useLedger(): Ledger {
+  const clusterId = useSnapshot((state) => state.activeClusterId);
+  const clusterName = useSnapshot((state) => state.clusterName);
+  const error = useControlStore((state) => state.error);
+  return { clusterId, clusterName, control: useControl(), error };
+}
+
+/** A draft outlasts the view: whoever looks at the board in between finds it again. */
+const stores = new Map<string, QuotaStore>();
+
+export function quotaStoreFor(clusterId: string): QuotaStore {
+  const known = stores.get(clusterId);
+  if (known !== undefined) return known;
+  const store = createQuotaStore(client(), clusterId);
+  stores.set(clusterId, store);
+  return store;
+}
+
+/** Between two looks at a busy cluster: building the tree of 20,000 people must not stand in the way of typing. */
+const restMs = 2_000;
+
+/** Looks again where the ledger or the usage has changed, never while somebody writes. */
+export function useFreshQuotas(store: QuotaStore, control: ControlState, isWriting: boolean): void {
+  const { ledgerRevision, usageRevision } = control;
+  const wanted = useMemo(() => `${ledgerRevision} ${usageRevision}`, [ledgerRevision, usageRevision]);
+  const [last, setLast] = useState({ wanted: "", atMs: 0 });
+  useEffect(() => {
+    if (isWriting || last.wanted === wanted) return;
+    const timer = setTimeout(
+      () => {
+        void store.load();
+        setLast({ wanted, atMs: Date.now() });
+      },
+      Math.max(0, last.atMs + restMs - Date.now()),
+    );
+    return () => clearTimeout(timer);
+  }, [store, wanted, isWriting, last]);
+}

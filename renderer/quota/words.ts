@@ -1,0 +1,209 @@
+/** Limits, usage and what a draft would do, in words. */
+import type { Enforcement, QuotaAnswer } from "../../shared/protocol/control.ts";
+import {
+  type Fraction,
+  type Impact,
+  type LimitChange,
+  partsOfResource,
+  type QuotaLevel,
+  type Resource,
+  type Rounding,
+  toDecimal,
+  toWords,
+} from "../../shared/quota/index.ts";
+import type { Format } from "../i18n/format.ts";
+import type { MessageKey, Translate } from "../i18n/index.ts";
+import type { QuotaCell, QuotaColumn, QuotaModel } from "./model.ts";
+
+/** At most two decimals; a limit is rounded down and usage up, so that never more looks free than is. */
+export function amountWords(format: Format, amount: Fraction, rounding: Rounding): string {
+  return format.number(Number(toDecimal(amount, 2, rounding).text), 2);
+}
+
+const units: Readonly<Record<QuotaColumn, MessageKey>> = {
+  cards: "quota.unit-cards",
+  gpuMemoryGiB: "quota.unit-gpuMemoryGiB",
+  cpuCores: "quota.unit-cpuCores",
+  memoryGiB: "quota.unit-memoryGiB",
+  cardHours: "quota.unit-cardHours",
+};
+
+/** `4 cards`, `1 2/7 cards`: exact, for tooltips and sentences. */
+export function exactWords(t: Translate, resource: Resource, amount: Fraction): string {
+  const parts = partsOfResource(resource);
+  const value = toWords(amount);
+  if (parts === null) return value;
+  if (parts.kind === "gpuType") return t("quota.unit-gpuType", { value, type: parts.gpuType });
+  return t(units[parts.kind], { value });
+}
+
+export function resourceWords(t: Translate, resource: string): string {
+  const parts = partsOfResource(resource);
+  if (parts === null) return resource;
+  if (parts.kind === "gpuType") return parts.gpuType;
+  return t(`quota.column-${parts.kind}`);
+}
+
+export function levelWords(t: Translate, level: QuotaLevel): string {
+  return t(`quota.level-${level}`);
+}
+
+export function nodeName(t: Translate, model: QuotaModel, id: string): string {
+  const node = model.nodes.get(id);
+  if (node === undefined) return id;
+  return node.level === "cluster" ? t("quota.level-cluster") : node.name;
+}
+
+/** `tenant NLP`; the cluster by itself. */
+export function placeWords(t: Translate, model: QuotaModel, id: string): string {
+  const node = model.nodes.get(id);
+  if (node === undefined || node.level === "cluster") return nodeName(t, model, id);
+  return t("quota.place", { level: levelWords(t, node.level), name: node.name });
+}
+
+/** `NLP / Chat / lena`, without the cluster. */
+export function pathWords(t: Translate, model: QuotaModel, id: string): string {
+  const names: string[] = [];
+  for (let at = model.nodes.get(id); at !== undefined; ) {
+    if (at.level !== "cluster" || names.length === 0) names.unshift(nodeName(t, model, at.id));
+    at = at.parentId === null || at.parentId === "cluster" ? undefined : model.nodes.get(at.parentId);
+  }
+  return names.join(" / ");
+}
+
+/** Where a limit of this column is written down but held by nobody. */
+export function unenforced(answer: QuotaAnswer, column: QuotaColumn | "gpuTypes"): Enforcement | null {
+  return answer.enforcement.find(({ resource, enforced }) => resource === column && !enforced) ?? null;
+}
+
+export function periodWords(t: Translate, resource: Resource | null): string {
+  const parts = resource === null ? null : partsOfResource(resource);
+  if (parts?.kind !== "cardHours") return "";
+  const { period } = parts;
+  return period.kind === "none"
+    ? t("quota.period-none")
+    : t("quota.periodIn", { period: t(`quota.period-${period.kind}`), zone: period.timeZone });
+}
+
+export interface Note {
+  /** May be cut short. */
+  readonly words: string;
+  /** Always whole. */
+  readonly figure: string;
+  readonly tone: "muted" | "warning";
+}
+
+/** The one line under the figure: what matters most about it. */
+export function noteOf(t: Translate, format: Format, model: QuotaModel, cell: QuotaCell): Note | null {
+  if (cell.overCommitted !== null) {
+    const over = amountWords(format, cell.overCommitted.over, "up");
+    return { words: t("quota.promised"), figure: over, tone: "warning" };
+  }
+  if (cell.boundBy !== null) {
+    const { nodeId, limit } = cell.boundBy;
+    const words = t("quota.boundBy", { place: placeWords(t, model, nodeId) });
+    return { words, figure: amountWords(format, limit, "down"), tone: "muted" };
+  }
+  if (cell.raised !== null) {
+    return { words: t("quota.raisedBy"), figure: amountWords(format, cell.raised, "down"), tone: "muted" };
+  }
+  return null;
+}
+
+/** Everything about a cell, a fact a line. */
+export function cellTitle(
+  t: Translate,
+  model: QuotaModel,
+  answer: QuotaAnswer,
+  cell: QuotaCell,
+  column: QuotaColumn,
+): string {
+  const { resource, used, limit, raised, boundBy, overCommitted } = cell;
+  if (resource === null) return t("quota.noLimit");
+  const why = unenforced(answer, column);
+  return [
+    t("quota.usedExact", { amount: exactWords(t, resource, used) }),
+    limit === null ? t("quota.noOwnLimit") : t("quota.limitExact", { amount: exactWords(t, resource, limit) }),
+    raised === null ? "" : t("quota.raisedExact", { amount: exactWords(t, resource, raised) }),
+    boundBy === null
+      ? ""
+      : t("quota.boundExact", {
+          place: placeWords(t, model, boundBy.nodeId),
+          amount: exactWords(t, resource, boundBy.limit),
+        }),
+    overCommitted === null
+      ? ""
+      : t("quota.promisedExact", {
+          total: exactWords(t, resource, overCommitted.childrenTotal),
+          over: exactWords(t, resource, overCommitted.over),
+        }),
+    periodWords(t, resource),
+    column === "cards" || column === "cardHours" ? t(`quota.rule-${answer.rule}`) : "",
+    why === null ? "" : t("quota.notEnforcedWhy", { why: why.why }),
+  ]
+    .filter((line) => line !== "")
+    .join("\n");
+}
+
+/** `8 to 12`, `none to 12`. */
+export function changeWords(t: Translate, format: Format, { before, after }: LimitChange): string {
+  const words = (amount: Fraction | null): string =>
+    amount === null ? t("quota.none") : amountWords(format, amount, "down");
+  return t("quota.change", { before: words(before), after: words(after) });
+}
+
+export interface ImpactSentence {
+  readonly key: string;
+  readonly words: string;
+  readonly tone: "warning" | "good" | "calm";
+}
+
+/** What a draft would do, one sentence each, the gravest first. */
+export function impactSentences(t: Translate, model: QuotaModel, impact: Impact): readonly ImpactSentence[] {
+  const over = impact.overLimit.map(
+    ({ nodeId, resource, over: above, runningAbove, limit }): ImpactSentence => ({
+      key: `over ${nodeId} ${resource}`,
+      tone: "warning",
+      words: t(runningAbove.length === 0 ? "quota.overLimit" : "quota.runningAbove", {
+        count: runningAbove.length,
+        place: pathWords(t, model, nodeId),
+        limit: exactWords(t, resource, limit),
+        over: exactWords(t, resource, above),
+      }),
+    }),
+  );
+  const queue: readonly ImpactSentence[] = [
+    ...(impact.wouldWait.length === 0
+      ? []
+      : [{ key: "wait", tone: "warning", words: t("quota.wouldWait", { count: impact.wouldWait.length }) } as const]),
+    ...(impact.wouldStart.length === 0
+      ? []
+      : [{ key: "start", tone: "good", words: t("quota.wouldStart", { count: impact.wouldStart.length }) } as const]),
+  ];
+  const promised = impact.overCommitments
+    .filter(({ after }) => after.over.numerator > 0)
+    .map(
+      ({ after }): ImpactSentence => ({
+        key: `promised ${after.nodeId} ${after.resource}`,
+        tone: "calm",
+        words: t("quota.wouldPromise", {
+          place: pathWords(t, model, after.nodeId),
+          total: exactWords(t, after.resource, after.childrenTotal),
+          limit: exactWords(t, after.resource, after.limit),
+        }),
+      }),
+    );
+  const above = impact.aboveParent.map(
+    ({ after }): ImpactSentence => ({
+      key: `above ${after.nodeId} ${after.resource}`,
+      tone: "calm",
+      words: t("quota.aboveParent", {
+        place: pathWords(t, model, after.nodeId),
+        limit: exactWords(t, after.resource, after.limit),
+        above: placeWords(t, model, after.above.nodeId),
+        tighter: exactWords(t, after.resource, after.above.limit),
+      }),
+    }),
+  );
+  return [...over, ...queue, ...promised, ...above];
+}
