@@ -7,6 +7,7 @@ import { keys } from "./keys.ts";
 import { pages } from "./pages.ts";
 import { partition } from "./partition.ts";
 import { rules } from "./rules.ts";
+import { tenants } from "./tenants.ts";
 
 export const english = {
   ...flatten(en),
@@ -17,4 +18,5 @@ export const english = {
   ...pages,
   ...partition,
   ...rules,
+  ...tenants,
 } as const;

@@ -7,6 +7,7 @@ import { keys } from "./keys.ts";
 import { pages } from "./pages.ts";
 import { partition } from "./partition.ts";
 import { rules } from "./rules.ts";
+import { tenants } from "./tenants.ts";
 
 export const chinese = {
   ...flatten(zhCN),
@@ -17,4 +18,5 @@ export const chinese = {
   ...pages,
   ...partition,
   ...rules,
+  ...tenants,
 };
