@@ -4,8 +4,9 @@ import { BoardPage } from "./board.ts";
 import { ClustersPage } from "./clusters.ts";
 import { InspectorPage } from "./inspector.ts";
 import { PlanPage } from "./plan.ts";
+import { TenantsPage } from "./tenants.ts";
 
-export type View = "Board" | "Table" | "Clusters" | "Troubleshooting" | "Settings";
+export type View = "Board" | "Table" | "Tenants" | "Clusters" | "Troubleshooting" | "Settings";
 export type Theme = "Light" | "Dark" | "High contrast" | "As the system";
 
 export class ConsolePage {
@@ -14,6 +15,7 @@ export class ConsolePage {
   readonly inspector: InspectorPage;
   readonly plan: PlanPage;
   readonly clusters: ClustersPage;
+  readonly tenants: TenantsPage;
 
   constructor(page: Page) {
     this.page = page;
@@ -21,6 +23,7 @@ export class ConsolePage {
     this.inspector = new InspectorPage(page);
     this.plan = new PlanPage(page);
     this.clusters = new ClustersPage(page);
+    this.tenants = new TenantsPage(page);
   }
 
   async open(link: string): Promise<void> {
