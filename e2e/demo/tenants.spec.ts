@@ -29,6 +29,19 @@ test("a tenant is made, a project, two people in it; a name is changed by the ke
   await expect(tenants.row("sampling")).toBeVisible();
 });
 
+test("a project with jobs is removed only after its jobs were ticked to be cancelled", async ({ console }) => {
+  const { tenants } = console;
+  await tenants.show();
+  await tenants.choose("vision");
+  const dialog = await tenants.askRemoval("detect");
+  const remove = dialog.getByRole("button", { name: "Remove", exact: true });
+  await expect(dialog.getByText(/ runs | waits with /).first()).toBeVisible();
+  await expect(remove).toBeDisabled();
+  await dialog.getByRole("checkbox", { name: /^Cancel/ }).check();
+  await remove.click();
+  await expect(tenants.row("detect")).toBeHidden();
+});
+
 test("who changes second is told what the other changed, and can make the change again", async ({
   console,
   open,

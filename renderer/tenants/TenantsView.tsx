@@ -1,6 +1,6 @@
 /** Tenants, their projects and people, as far as the operator may see and change them. */
 import { useState } from "react";
-import type { Me, Organisation } from "../../shared/protocol/control.ts";
+import type { Me, Organisation, TenantView } from "../../shared/protocol/control.ts";
 import { TenantSwatch } from "../board/Swatch.tsx";
 import { client } from "../client/index.ts";
 import { Notice, Segments } from "../design/controls.tsx";
@@ -84,11 +84,11 @@ function FoundList({
 }
 
 function TenantList({
-  organisation,
+  tenants,
   current,
   onOpen,
 }: {
-  readonly organisation: Organisation;
+  readonly tenants: readonly TenantView[];
   readonly current: string | null;
   readonly onOpen: (tenantId: string) => void;
 }) {
@@ -105,7 +105,7 @@ function TenantList({
         to?.focus();
       }}
     >
-      {organisation.tenants.map((tenant) => (
+      {tenants.map((tenant) => (
         <li key={tenant.id}>
           <button
             type="button"
@@ -134,7 +134,8 @@ function Tenants({ me, organisation }: { readonly me: Me; readonly organisation:
   const [text, setText] = useState("");
   const [creating, setCreating] = useState(false);
   const administers = me.role === "administrator";
-  const tenant = organisation.tenants.find(({ id }) => id === chosen) ?? organisation.tenants[0];
+  const named = organisation.tenants.toSorted((a, b) => a.displayName.localeCompare(b.displayName));
+  const tenant = named.find(({ id }) => id === chosen) ?? named[0];
   const create = async (displayName: string) => {
     const created = await client().request("tenant.create", { clusterId, input: { displayName } });
     setChosen(created.id);
@@ -160,7 +161,7 @@ function Tenants({ me, organisation }: { readonly me: Me; readonly organisation:
       </div>
       <div className={styles.side}>
         {text.trim() === "" ? (
-          <TenantList organisation={organisation} current={tenant?.id ?? null} onOpen={setChosen} />
+          <TenantList tenants={named} current={tenant?.id ?? null} onOpen={setChosen} />
         ) : (
           <FoundList organisation={organisation} text={text} onOpen={setChosen} />
         )}
