@@ -31,7 +31,8 @@ export class TenantsPage {
   }
 
   row(name: string): Locator {
-    return this.main.getByRole("treeitem", { name, exact: true });
+    // A row is read out with what stands behind its name.
+    return this.main.getByRole("treeitem", { name: new RegExp(`^${name.replaceAll(".", "\\.")}\\s`) });
   }
 
   async createTenant(name: string): Promise<void> {

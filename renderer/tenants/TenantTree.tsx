@@ -54,7 +54,6 @@ export function Row({
       role="treeitem"
       tabIndex={0}
       aria-level={level}
-      aria-label={label}
       aria-expanded={expanded}
       onKeyDown={(event) => {
         if (event.target !== event.currentTarget) return;
