@@ -22,6 +22,7 @@ async function expectAccessible(page: Page): Promise<void> {
 const views: readonly { readonly name: string; readonly show: (console: ConsolePage) => Promise<void> }[] = [
   { name: "board", show: (console) => console.go("Board") },
   { name: "table", show: (console) => console.go("Table") },
+  { name: "tenants", show: (console) => console.tenants.show() },
   { name: "host", show: (console) => console.openHost("gpu-07") },
   { name: "clusters", show: (console) => console.go("Clusters") },
   { name: "troubleshooting", show: (console) => console.go("Troubleshooting") },

@@ -5,8 +5,18 @@ import { ClustersPage } from "./clusters.ts";
 import { InspectorPage } from "./inspector.ts";
 import { PlanPage } from "./plan.ts";
 import { QuotaPage } from "./quota.ts";
+import { TenantsPage } from "./tenants.ts";
 
-export type View = "Board" | "Table" | "Quotas" | "Requests" | "Clusters" | "Troubleshooting" | "Settings";
+export type View =
+  | "Board"
+  | "Table"
+  | "Tenants"
+  | "Quotas"
+  | "Requests"
+  | "Clusters"
+  | "Audit"
+  | "Troubleshooting"
+  | "Settings";
 export type Theme = "Light" | "Dark" | "High contrast" | "As the system";
 
 export class ConsolePage {
@@ -16,6 +26,7 @@ export class ConsolePage {
   readonly plan: PlanPage;
   readonly clusters: ClustersPage;
   readonly quotas: QuotaPage;
+  readonly tenants: TenantsPage;
 
   constructor(page: Page) {
     this.page = page;
@@ -24,6 +35,7 @@ export class ConsolePage {
     this.plan = new PlanPage(page);
     this.clusters = new ClustersPage(page);
     this.quotas = new QuotaPage(page);
+    this.tenants = new TenantsPage(page);
   }
 
   async open(link: string): Promise<void> {

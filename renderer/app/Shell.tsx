@@ -2,6 +2,7 @@ import { useEffect } from "react";
 import { HelpSheet } from "../help/HelpSheet.tsx";
 import { t } from "../i18n/index.ts";
 import { PromptHost } from "../prompts/PromptHost.tsx";
+import { useFollowing } from "../stores/control.ts";
 import { useSnapshot } from "../stores/snapshot.ts";
 import { Rail } from "./Rail.tsx";
 import { views } from "./registry.tsx";
@@ -10,6 +11,7 @@ import { TopBar } from "./TopBar.tsx";
 import { useRoute } from "./views.ts";
 
 export function Shell() {
+  useFollowing();
   const current = useRoute((route) => route.view);
   const clusterName = useSnapshot((state) => state.clusterName);
   const view = views.find((entry) => entry.id === current) ?? views[0];

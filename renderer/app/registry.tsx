@@ -9,12 +9,14 @@ import {
   RequestsIcon,
   SettingsIcon,
   TableIcon,
+  TenantsIcon,
   TroubleshootingIcon,
 } from "../design/icons.tsx";
 import { QuotaView } from "../quota/QuotaView.tsx";
 import { useOpenForMe } from "../requests/live.ts";
 import { RequestsView } from "../requests/RequestsView.tsx";
 import { SettingsView } from "../settings/SettingsView.tsx";
+import { TenantsView } from "../tenants/TenantsView.tsx";
 import { HostView } from "../topology/HostView.tsx";
 import { TableView } from "../topology/TableView.tsx";
 import { TroubleshootingView } from "../troubleshooting/TroubleshootingView.tsx";
@@ -24,6 +26,7 @@ import type { ViewEntry } from "./views.ts";
 export const views: readonly ViewEntry[] = [
   { id: "board", title: "app.board", icon: BoardIcon, component: BoardView, place: "start" },
   { id: "table", title: "app.table", icon: TableIcon, component: TableView, place: "start" },
+  { id: "tenants", title: "tenants.title", icon: TenantsIcon, component: TenantsView, place: "start" },
   { id: "quotas", title: "quota.title", icon: QuotaIcon, component: QuotaView, place: "start" },
   {
     id: "requests",

@@ -71,6 +71,7 @@ function Item({ className, label }: { readonly className: string; readonly label
 
 function Tenants({ most, all, onAll }: { readonly most: number; readonly all: boolean; readonly onAll: () => void }) {
   const text = useText();
+  useColouring((state) => state.order);
   const names = Array.from({ length: tenants.size }, (_, at) => tenants.nameOf(at + 1) ?? "");
   const shown = all ? names : names.slice(0, most);
   return (

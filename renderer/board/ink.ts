@@ -1,5 +1,5 @@
 /** Which ink a cell has under the chosen colouring, and how high it is filled. */
-import { type ColourMode, hueCount, markOf, type Names, profileHue } from "../stores/colouring.ts";
+import { type ColourMode, markOf, type Names, profileHue } from "../stores/colouring.ts";
 import { gpuBroken, gpuWarning, type HostCells, unknown } from "./cells.ts";
 import { ink } from "./palette.ts";
 
@@ -36,7 +36,7 @@ export function inksFor(mode: ColourMode, profiles: Names): Inks {
   const inkOf: Inks["inkOf"] = (cells, gpu, cell) => {
     switch (mode) {
       case "tenant":
-        return ink.tenant + (((cells.cellTenant[cell] ?? 1) - 1) % hueCount);
+        return ink.tenant + markOf(cells.cellTenant[cell] ?? 1).hue - 1;
       case "profile":
         return inkOfProfile(cells.cellProfile[cell] ?? 0);
       case "use":

@@ -2,7 +2,7 @@
 import type { HostView } from "../../shared/api/snapshot.ts";
 import type { Theme } from "../app/theme.ts";
 import { type Language, t, useLanguageStore } from "../i18n/index.ts";
-import { profiles, tenants, useColouring } from "../stores/colouring.ts";
+import { type ColouringState, profiles, tenants, useColouring } from "../stores/colouring.ts";
 import { useFilter } from "../stores/filter.ts";
 import { useSnapshot } from "../stores/snapshot.ts";
 import { matchesOf } from "../topology/search.ts";
@@ -105,6 +105,11 @@ function summariesOf(racks: readonly RackBox[], known: boolean): readonly string
   });
 }
 
+function coloursNow(): Pick<ColouringState, "mode" | "letters" | "order"> {
+  const { mode, letters, order } = useColouring.getState();
+  return { mode, letters, order };
+}
+
 export function createLiveScene(theme: Theme, viewWidth: number, viewHeight: number): LiveScene {
   const entries = new Map<string, HostEntry>();
   let ordered: (HostEntry | undefined)[] = [];
@@ -112,7 +117,7 @@ export function createLiveScene(theme: Theme, viewWidth: number, viewHeight: num
   let view = { width: viewWidth, height: viewHeight };
   let layout: BoardLayout = layoutBoard([], viewWidth, viewHeight);
   let palette = readPalette(theme);
-  let painted = { theme, mode: useColouring.getState().mode, letters: useColouring.getState().letters };
+  let painted = { theme, ...coloursNow() };
   let inks = inksFor(painted.mode, profiles);
   let query = useFilter.getState().query;
   let hostsBefore: ReadonlyMap<string, HostView> | null = null;
@@ -206,11 +211,12 @@ export function createLiveScene(theme: Theme, viewWidth: number, viewHeight: num
       return summaries.texts[at] ?? "";
     },
     update: () => {
-      const { mode, letters } = useColouring.getState();
+      const { mode, letters, order } = coloursNow();
       let everything = false;
-      if (currentTheme !== painted.theme || mode !== painted.mode || letters !== painted.letters) {
+      const recoloured = mode !== painted.mode || letters !== painted.letters || order !== painted.order;
+      if (currentTheme !== painted.theme || recoloured) {
         if (currentTheme !== painted.theme) palette = readPalette(currentTheme);
-        painted = { theme: currentTheme, mode, letters };
+        painted = { theme: currentTheme, mode, letters, order };
         inks = inksFor(mode, profiles);
         everything = true;
       }

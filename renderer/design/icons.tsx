@@ -53,6 +53,21 @@ export function RequestsIcon() {
     </Icon>
   );
 }
+export function TenantsIcon() {
+  return (
+    <Icon>
+      <circle cx="7.5" cy="6.5" r="2.8" />
+      <path d="M2.5 16v-1a4 4 0 0 1 4-4h2a4 4 0 0 1 4 4v1M13 4a2.8 2.8 0 0 1 0 5M15 11.4a4 4 0 0 1 2.5 3.6v1" />
+    </Icon>
+  );
+}
+export function RenameIcon() {
+  return (
+    <Icon size={16}>
+      <path d="m4 16 .8-3.4L13 4.4l2.6 2.6-8.2 8.2zM11.4 6l2.6 2.6" />
+    </Icon>
+  );
+}
 export function ClustersIcon() {
   return (
     <Icon>

@@ -41,6 +41,7 @@ function CellFace({
 }) {
   const t = useText();
   const mode = useColouring((state) => state.mode);
+  useColouring((state) => state.order);
   const mark = cell.tenant === null ? null : tenantMark(cell.tenant);
   const hue = mode === "profile" && cell.kind === "held" ? profileHue(cell.profile) : (mark?.hue ?? null);
   return (

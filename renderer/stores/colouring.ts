@@ -10,6 +10,8 @@ export interface ColouringState {
   readonly mode: ColourMode;
   /** The first letters of the tenant or profile in every slice that has room for them. */
   readonly letters: boolean;
+  /** Counts how often the ledger put the tenants into another order: whoever shows a hue looks it up again. */
+  readonly order: number;
   setMode(mode: ColourMode): void;
   toggleLetters(): void;
 }
@@ -17,6 +19,7 @@ export interface ColouringState {
 export const useColouring = create<ColouringState>((set) => ({
   mode: "tenant",
   letters: false,
+  order: 0,
   setMode: (mode) => set({ mode }),
   toggleLetters: () => set((state) => ({ letters: !state.letters })),
 }));
@@ -76,6 +79,24 @@ export function meetTenants(hosts: ReadonlyMap<string, HostView>, before: Readon
   for (const name of [...names].sort()) tenants.idOf(name);
 }
 
+/** Which hue a tenant's number leads to, where the ledger has an order; numbers themselves never change. */
+let places: readonly number[] = [];
+
+/**
+ * The ledger's tenants come first, in the order in which they were made, so that each has the same hue on every
+ * console. Names that only hosts know follow.
+ */
+export function meetLedger(made: readonly { readonly displayName: string; readonly createdAt: string }[]): void {
+  const oldestFirst = made.toSorted((a, b) => (a.createdAt < b.createdAt ? -1 : a.createdAt > b.createdAt ? 1 : 0));
+  const first = [...new Set(oldestFirst.map(({ displayName }) => tenants.idOf(displayName)))];
+  const others = Array.from({ length: tenants.size }, (_, at) => at + 1).filter((id) => !first.includes(id));
+  const next: number[] = [];
+  for (const [place, id] of [...first, ...others].entries()) next[id] = place;
+  if (next.length === places.length && next.every((place, id) => places[id] === place)) return;
+  places = next;
+  useColouring.setState(({ order }) => ({ order: order + 1 }));
+}
+
 export interface TenantMark {
   /** 1 to 6, the token `--tenant-N`. */
   readonly hue: number;
@@ -84,7 +105,8 @@ export interface TenantMark {
 }
 
 export function markOf(tenantId: number): TenantMark {
-  const at = Math.max(0, tenantId - 1);
+  // Whoever is met after the ledger's order was read has a number past all places.
+  const at = places[tenantId] ?? Math.max(0, tenantId - 1);
   return { hue: (at % hueCount) + 1, mark: Math.floor(at / hueCount) % 4 };
 }
 

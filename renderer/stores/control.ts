@@ -5,6 +5,7 @@ import type { ControlState } from "../../shared/api/contract.ts";
 import { type AppErrorData, toErrorData } from "../../shared/errors.ts";
 import type { Me, Organisation } from "../../shared/protocol/control.ts";
 import { type Client, client } from "../client/index.ts";
+import { meetLedger } from "./colouring.ts";
 import { useSnapshot } from "./snapshot.ts";
 
 export interface ControlStore {
@@ -28,7 +29,9 @@ export function followControl(clusterId: string, services: Pick<Client, "request
     const asked = fetchedFor;
     try {
       const organisation = await services.request("organisation.get", { clusterId, input: {} }, end.signal);
-      if (!end.signal.aborted && asked === fetchedFor) useControlStore.setState({ organisation, error: null });
+      if (end.signal.aborted || asked !== fetchedFor) return;
+      meetLedger(organisation.tenants);
+      useControlStore.setState({ organisation, error: null });
     } catch (error) {
       if (!end.signal.aborted && asked === fetchedFor) useControlStore.setState({ error: toErrorData(error) });
     }
@@ -62,8 +65,8 @@ export function followControl(clusterId: string, services: Pick<Client, "request
 let users = 0;
 let followed: { readonly clusterId: string; readonly close: () => void } | null = null;
 
-/** Every view that asks shares one subscription. */
-function useFollowing(): void {
+/** Every view that asks shares one subscription; the frame asks always, since the ledger decides the tenants' hues. */
+export function useFollowing(): void {
   const clusterId = useSnapshot((state) => state.activeClusterId);
   useEffect(() => {
     if (clusterId === null) return;

@@ -10,6 +10,7 @@ import { partition } from "./partition.ts";
 import { quota } from "./quota.ts";
 import { requests } from "./requests.ts";
 import { rules } from "./rules.ts";
+import { tenants } from "./tenants.ts";
 
 export const english = {
   ...flatten(en),
@@ -23,4 +24,5 @@ export const english = {
   ...quota,
   ...requests,
   ...rules,
+  ...tenants,
 } as const;

@@ -10,6 +10,7 @@ import { partition } from "./partition.ts";
 import { quota } from "./quota.ts";
 import { requests } from "./requests.ts";
 import { rules } from "./rules.ts";
+import { tenants } from "./tenants.ts";
 
 export const chinese = {
   ...flatten(zhCN),
@@ -23,4 +24,5 @@ export const chinese = {
   ...quota,
   ...requests,
   ...rules,
+  ...tenants,
 };

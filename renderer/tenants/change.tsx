@@ -1,0 +1,112 @@
+/** One change of the organisation at a time: what came of it stands where it was asked for. */
+import { useState } from "react";
+import { type AppErrorData, toErrorData } from "../../shared/errors.ts";
+import { ErrorText } from "../i18n/ErrorText.tsx";
+import { useText } from "../i18n/index.ts";
+import { useControlStore } from "../stores/control.ts";
+import { useSnapshot } from "../stores/snapshot.ts";
+import { versionOf } from "./model.ts";
+import styles from "./tenants.module.css";
+
+export interface Change {
+  readonly busy: boolean;
+  readonly error: AppErrorData | null;
+  /** Answers whether it was done. */
+  run(send: () => Promise<unknown>): Promise<boolean>;
+  /** As `run`, against a version; after a conflict it can be sent again against the version of then. */
+  edit(subject: string, basedOn: number, send: (basedOn: number) => Promise<unknown>, done: () => void): Promise<void>;
+  /** Null where there is nothing to send again. */
+  readonly again: (() => void) | null;
+  clear(): void;
+}
+
+export function useChange(): Change {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<AppErrorData | null>(null);
+  const [again, setAgain] = useState<(() => void) | null>(null);
+  const run = async (send: () => Promise<unknown>): Promise<boolean> => {
+    setBusy(true);
+    setError(null);
+    setAgain(null);
+    try {
+      await send();
+      return true;
+    } catch (thrown) {
+      setError(toErrorData(thrown));
+      return false;
+    } finally {
+      setBusy(false);
+    }
+  };
+  const edit: Change["edit"] = async (subject, basedOn, send, done) => {
+    if (await run(() => send(basedOn))) done();
+    else {
+      setAgain(() => () => {
+        const latest = versionOf(useControlStore.getState().organisation, subject);
+        void edit(subject, latest ?? basedOn, send, done);
+      });
+    }
+  };
+  const clear = () => {
+    setError(null);
+    setAgain(null);
+  };
+  return { busy, error, run, edit, again, clear };
+}
+
+/** The active cluster's id; views of the ledger are only shown where there is one. */
+export function useClusterId(): string {
+  return useSnapshot((state) => state.activeClusterId) ?? "";
+}
+
+function plain(json: string | null, nothing: string): string {
+  if (json === null) return nothing;
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === "string" ? value : json;
+  } catch {
+    return json;
+  }
+}
+
+/** Why a change was not made; for a conflict what others changed, and the way on. */
+export function ChangeTrouble({ change, onLeave }: { readonly change: Change; readonly onLeave?: () => void }) {
+  const t = useText();
+  const { error, again } = change;
+  if (error === null) return null;
+  const meanwhile = error.code === "conflict" ? (error.evidence?.changedMeanwhile ?? []) : [];
+  if (meanwhile.length === 0) return <ErrorText error={error} />;
+  return (
+    <div className={styles.conflict} role="alert">
+      <strong>{t("tenants.changed", { by: [...new Set(meanwhile.map(({ by }) => by))].join(", ") })}</strong>
+      <ul>
+        {meanwhile.map(({ field, before, after, at }) => (
+          <li key={`${at} ${field}`} title={at}>
+            {t("tenants.changedField", {
+              field,
+              before: plain(before, t("tenants.nothing")),
+              after: plain(after, t("tenants.nothing")),
+            })}
+          </li>
+        ))}
+      </ul>
+      <div className={styles.actions}>
+        {again === null ? null : (
+          <button type="button" className="button" disabled={change.busy} onClick={again}>
+            {t("tenants.again")}
+          </button>
+        )}
+        <button
+          type="button"
+          className="button"
+          onClick={() => {
+            change.clear();
+            onLeave?.();
+          }}
+        >
+          {t("tenants.leave")}
+        </button>
+      </div>
+    </div>
+  );
+}
