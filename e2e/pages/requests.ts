@@ -22,9 +22,9 @@ export class RequestsPage {
 
   async ask(subject: string, resource: string, amount: string, why: string): Promise<void> {
     await this.page.getByRole("main").getByRole("button", { name: "Ask for more" }).click();
-    await this.askForm.getByLabel("For", { exact: true }).selectOption({ label: subject });
-    await this.askForm.getByLabel(resource, { exact: true }).fill(amount);
-    await this.askForm.getByLabel("Why", { exact: true }).fill(why);
+    await this.askForm.getByRole("combobox", { name: "For" }).selectOption({ label: subject });
+    await this.askForm.getByRole("textbox", { name: resource, exact: true }).fill(amount);
+    await this.askForm.getByRole("textbox", { name: "Why" }).fill(why);
     await this.askForm.getByRole("button", { name: "Ask", exact: true }).click();
   }
 

@@ -55,6 +55,7 @@ export function AuditPage({ clusterId, me, first, revision }: AuditPageProps) {
     <div className="audit" onKeyDown={onKeyDown}>
       <div className="audit-bar">
         <select
+          className="field"
           aria-label={t("audit.of")}
           value={looked.subject}
           onChange={(event) => look({ subject: event.target.value })}
@@ -68,6 +69,7 @@ export function AuditPage({ clusterId, me, first, revision }: AuditPageProps) {
         </select>
         <input
           type="search"
+          className="field"
           aria-label={t("audit.text")}
           placeholder={t("audit.text")}
           value={looked.text}
@@ -76,6 +78,7 @@ export function AuditPage({ clusterId, me, first, revision }: AuditPageProps) {
         />
         <input
           type="search"
+          className="field"
           aria-label={t("audit.who")}
           placeholder={t("audit.who")}
           value={looked.actor}
@@ -83,6 +86,7 @@ export function AuditPage({ clusterId, me, first, revision }: AuditPageProps) {
           onChange={(event) => look({ actor: event.target.value })}
         />
         <select
+          className="field"
           aria-label={t("audit.outcome")}
           value={looked.outcome}
           onChange={(event) => look({ outcome: outcomes.find((one) => one === event.target.value) ?? "" })}

@@ -1,0 +1,82 @@
+/** Quotas, requests and the audit on the demo cluster's ledger: as its operator, as a lead and as a member. */
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Page } from "playwright/test";
+import { startWeb } from "../../electron/web/console.ts";
+import { AuditPage } from "../pages/audit.ts";
+import { ConsolePage } from "../pages/console.ts";
+import { RequestsPage } from "../pages/requests.ts";
+import { expect, test } from "../support/demo.ts";
+
+test("a limit is written into the table, shown as a draft with its impact, applied, and stands in the audit", async ({
+  console,
+}) => {
+  const { quotas, page } = console;
+  await console.go("Quotas");
+  await quotas.write("speech", "GPU cards", "1");
+  await expect(quotas.draft.getByText(/above the new limit/).first()).toBeVisible();
+  await quotas.apply.click();
+  await expect(quotas.outcome).toContainText("1");
+  await expect(quotas.cell("speech", "GPU cards")).toContainText("/1");
+
+  await console.go("Audit");
+  const audit = new AuditPage(page);
+  await audit.find("quota.set");
+  await audit.rows("quota.set").first().click();
+  await expect(audit.panel.getByRole("row", { name: /cards/ })).toContainText("1");
+  await audit.verify();
+  await expect(page.getByText(/^Intact: \d+ rows/)).toBeVisible();
+});
+
+test("a request is approved and its raise counts", async ({ console }) => {
+  const requests = new RequestsPage(console.page);
+  await console.go("Requests");
+  await requests.rows("Open").filter({ hasText: "nlp / pretrain" }).click();
+  await requests.approve();
+  await expect(requests.rows("Granted now").filter({ hasText: "nlp / pretrain" })).toBeVisible();
+});
+
+/** A console of its own, logged in as one of the demo's people. */
+async function as(caller: string, page: Page, work: (console: ConsolePage) => Promise<void>): Promise<void> {
+  const web = await startWeb({
+    dataDirectory: mkdtempSync(join(tmpdir(), "tessera-demo-")),
+    services: { demoOptions: { hostCount: 8, live: false, durationScale: 0, caller } },
+  });
+  try {
+    const console = new ConsolePage(page);
+    await console.open(web.url);
+    await console.waitUntilLive();
+    await work(console);
+  } finally {
+    await web.close();
+  }
+}
+
+test("a lead sees the own tenant and nothing of another, on every page", async ({ page }) => {
+  await as("li.wei", page, async (console) => {
+    for (const view of ["Tenants", "Quotas", "Requests", "Audit"] as const) {
+      await console.go(view);
+      await expect(page.getByRole("main", { name: view }).getByText("nlp").first()).toBeAttached();
+      await expect(page.getByRole("main", { name: view }).getByText(/vision|robotics|l\.schmidt/)).toHaveCount(0);
+    }
+    await console.go("Table");
+    await expect(page.getByText(/vision|robotics|recsys/)).toHaveCount(0);
+  });
+});
+
+test("a member asks for more and sees the request, and cannot change a limit", async ({ page }) => {
+  await as("chen.yu", page, async (console) => {
+    const requests = new RequestsPage(page);
+    await console.go("Requests");
+    await requests.ask("nlp / pretrain", "Cards", "2", "One more run");
+    await expect(requests.rows("Open").filter({ hasText: "2 more cards" })).toBeVisible();
+    await console.go("Quotas");
+    await console.quotas.openAll();
+    await console.quotas.cell("pretrain", "GPU cards").click();
+    await page.keyboard.press("F2");
+    await expect(console.quotas.table.getByRole("textbox")).toHaveCount(0);
+    await console.go("Audit");
+    await expect(page.getByText("Administrators read the audit")).toBeVisible();
+  });
+});

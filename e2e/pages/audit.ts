@@ -1,0 +1,30 @@
+/** The view of the audit. */
+import type { Locator, Page } from "playwright/test";
+
+export class AuditPage {
+  readonly page: Page;
+
+  constructor(page: Page) {
+    this.page = page;
+  }
+
+  /** Rows of a command, newest first. */
+  rows(command: string): Locator {
+    return this.page
+      .getByRole("main", { name: "Audit" })
+      .getByRole("row")
+      .filter({ has: this.page.getByRole("cell", { name: command, exact: true }) });
+  }
+
+  get panel(): Locator {
+    return this.page.getByRole("main", { name: "Audit" }).getByRole("complementary");
+  }
+
+  async find(text: string): Promise<void> {
+    await this.page.getByRole("searchbox", { name: "Text" }).fill(text);
+  }
+
+  async verify(): Promise<void> {
+    await this.page.getByRole("button", { name: "Verify chain" }).click();
+  }
+}
