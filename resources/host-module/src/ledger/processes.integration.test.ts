@@ -20,7 +20,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }));
 const from = (file: string) => JSON.stringify(join(import.meta.dirname, file));
 const prelude = `
   import { openLedger } from ${from("ledger.ts")};
-  import { createTenant, addProject } from ${from("tenants.ts")};
+  import { createTenant, addProject } from ${from("../testing/tenants.ts")};
   import { settings } from ${from("settings.ts")};
   const [path, name, rounds] = process.argv.slice(1);
   const acting = { actor: { uid: process.pid, user: name, loginUid: null, keyFingerprint: null, address: null }, role: "administrator" };
