@@ -406,24 +406,34 @@ export const auditListSchema = z.object({
   limit: z.optional(z.int().check(z.minimum(1), z.maximum(1_000))),
 });
 export interface AuditRowView {
+  /** 1, 2, 3 ... without a gap. */
   readonly seq: number;
   readonly at: string;
   readonly uid: number;
   readonly user: string | null;
+  /**
+   * The uid that logged in, where it is known; another one than `uid` after `su`. This, key and address are null for leads
+   * where the actor is not of their tenant: how an administrator logs in is not theirs to know.
+   */
   readonly loginUid: number | null;
-  /** Null for leads where the actor is not of their tenant: how an administrator logs in is not theirs to know. */
   readonly keyFingerprint: string | null;
   readonly address: string | null;
   readonly role: string;
+  /** The command of the contract, `tenant.rename`. */
   readonly command: string;
+  /** The tenant whose people may read this row; null: administrators only. */
   readonly tenant: string | null;
+  /** `tenant/t3f2k`, `member/t3f2k_p01/1000`; null where the attempt names none. */
   readonly object: string | null;
-  /** JSON texts. */
+  /** JSON of the object before; null where it was not there. */
   readonly before: string | null;
   readonly after: string | null;
+  /** JSON of the argument vector that was run, where one was. */
   readonly commandLine: string | null;
   readonly outcome: string;
+  /** JSON of code, message and remedy. */
   readonly error: string | null;
+  /** SHA-256 over everything above and the hash of the row before, 64 hexadecimal digits. */
   readonly hash: string;
 }
 export interface AuditPageView {

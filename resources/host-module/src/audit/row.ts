@@ -1,3 +1,4 @@
+import type { AuditRowView } from "../../../../shared/protocol/control.ts";
 import type { Caller, Login, System } from "../system.ts";
 
 /** Whom a row names as the one who acted. What of it can be trusted is said at `Login`. */
@@ -13,35 +14,8 @@ export type ActingRole = "administrator" | "lead" | "member" | "host" | "none";
 export type Outcome = "begun" | "done" | "failed" | "refused";
 
 /** One row of the record, as it stands in the file. Texts that hold JSON stay texts: the hash is over their bytes. */
-export interface AuditRow {
-  /** 1, 2, 3 ... without a gap. */
-  readonly seq: number;
-  /** ISO 8601, UTC, milliseconds. */
-  readonly at: string;
-  readonly uid: number;
-  readonly user: string | null;
-  /** The uid that logged in, where it is known; another one than `uid` after `su`. */
-  readonly loginUid: number | null;
-  readonly keyFingerprint: string | null;
-  readonly address: string | null;
-  readonly role: string;
-  /** The command of the contract, `tenant.rename`. */
-  readonly command: string;
-  /** The tenant whose people may read this row; null: administrators only. */
-  readonly tenant: string | null;
-  /** `tenant/t3f2k`, `member/t3f2k_p01/1000`; null where the attempt names none. */
-  readonly object: string | null;
-  /** JSON of the object before; null where it was not there. */
-  readonly before: string | null;
-  readonly after: string | null;
-  /** JSON of the argument vector that was run, where one was. */
-  readonly commandLine: string | null;
-  readonly outcome: string;
-  /** JSON of code, message and remedy. */
-  readonly error: string | null;
+export interface AuditRow extends AuditRowView {
   readonly previousHash: string;
-  /** SHA-256 over everything above, 64 hexadecimal digits. */
-  readonly hash: string;
 }
 
 /** The columns that are hashed, in the order in which they are. Never reorder: old rows would no longer verify. */

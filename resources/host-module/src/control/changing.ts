@@ -6,6 +6,7 @@ import type { Reader } from "../ledger/reader.ts";
 import { settings } from "../ledger/settings.ts";
 import type { System } from "../system.ts";
 import { engineOf, ledgerOf } from "./context.ts";
+import { oneAtATime } from "./one-at-a-time.ts";
 import { groupCommands, runGroupCommand } from "./unix-groups.ts";
 
 export const unixGroupsSetting = "unix-groups";
@@ -23,11 +24,15 @@ export function keepsUnixGroups(reader: Reader): boolean {
 }
 
 /**
- * Makes the changes outside, then `write` in the ledger. The audit has a row `begun` before anything is touched, so that a
- * change that broke half way is known by it, and by the drift. Throws AppError with what was not done; groups that were
- * changed are put back then.
+ * Makes the changes outside, then `write` in the ledger, whose own rules are asked first. The audit has a row `begun`
+ * before anything is touched, so that a change that broke half way is known by it, and by the drift. Throws AppError with
+ * what was not done; groups that were changed are put back then.
  */
-export async function changeTogether<T>(
+export function changeTogether<T>(system: System, together: Together, write: (change: Change) => T): Promise<T> {
+  return oneAtATime(system, () => changeNow(system, together, write));
+}
+
+async function changeNow<T>(
   system: System,
   { act, object, tenant, changes }: Together,
   write: (change: Change) => T,
@@ -38,6 +43,7 @@ export async function changeTogether<T>(
   const commands = [...groups.map((group) => group.do), ...engine.commands(changes)];
   const first = commands[0];
   if (first === undefined) return ledger.change(act, write);
+  ledger.rehearse(act, write);
   const run: Act = { ...act, commandLine: first };
   ledger.record(run, { object, tenant, outcome: "begun" });
   const removal = changes.some(({ kind }) => kind.startsWith("remove-"));

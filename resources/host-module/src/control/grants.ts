@@ -9,12 +9,17 @@ import { grants, limits } from "../ledger/quotas.ts";
 import type { System } from "../system.ts";
 import { withTruth } from "./changing.ts";
 import { engineOf, ledgerOf } from "./context.ts";
+import { oneAtATime } from "./one-at-a-time.ts";
 import { personOf, tenantOf } from "./quota.ts";
 import { effectiveLimits, grantsOf } from "./quota-tree.ts";
 import type { GrantRow } from "./request-views.ts";
 
 /** Throws the AppError of the first subject that could not be brought there; the others are all the same. */
-export async function settleGrants(system: System, acting: Acting, only: string | null = null): Promise<number> {
+export function settleGrants(system: System, acting: Acting, only: string | null = null): Promise<number> {
+  return oneAtATime(system, () => settleNow(system, acting, only));
+}
+
+async function settleNow(system: System, acting: Acting, only: string | null): Promise<number> {
   const ledger = ledgerOf(system);
   const now = system.now().toISOString();
   const due = [...ledger.list(grants, { state: "approved" }), ...ledger.list(grants, { state: "running" })].filter(

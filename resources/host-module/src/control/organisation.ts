@@ -128,7 +128,6 @@ export function renameTenant(system: System, access: Access, input: HostInput<"t
 /** Throws AppError `in-use` while it has projects. */
 export async function removeTenant(system: System, access: Access, input: HostInput<"tenant.remove">): Promise<null> {
   const { tenantId: id, basedOn } = input;
-  const ledger = ledgerOf(system);
   const act: Act = { ...actingOn(system, access, id), command: "tenant.remove" };
   const write = (change: Change) => {
     if (change.list(projects, { tenantId: id }).length > 0) {
@@ -139,11 +138,9 @@ export async function removeTenant(system: System, access: Access, input: HostIn
       });
     }
     for (const lead of change.list(leads, { tenantId: id })) change.remove(leads, lead, lead.version);
-    forgetQuotas(change, (subject) => subject === id);
+    forgetQuotas(change, (subject) => subject === id, act, system.now());
     change.remove(tenants, { id }, basedOn);
   };
-  ledgerOf(system).rehearse(act, write);
-  ledger.get(tenants, { id });
   await changeTogether(
     system,
     { act, object: `tenant/${id}`, tenant: id, changes: [{ kind: "remove-tenant", tenantId: id }] },
@@ -217,11 +214,12 @@ export async function removeProject(system: System, access: Access, input: HostI
   const act: Act = { ...actingOn(system, access, id), command: "project.remove" };
   const write = (change: Change) => {
     const within = (subject: string) => subject === id || subject.startsWith(`${id}/`);
-    forgetQuotas(change, within);
+    forgetQuotas(change, within, act, system.now());
     for (const member of change.list(members, { projectId: id })) change.remove(members, member, member.version);
     change.remove(projects, { id }, basedOn);
   };
-  ledgerOf(system).rehearse(act, write);
+  // Before anything is cancelled.
+  ledger.rehearse(act, write);
   const { tenantId } = ledger.get(projects, { id });
   await clear(system, id, cancelAllocations);
   const names = namesOf(ledger);
@@ -251,7 +249,6 @@ export async function addMember(system: System, access: Access, input: HostInput
     notePerson(change, account, system.now());
     return change.insert(members, { projectId, uid, role: "member" });
   };
-  ledgerOf(system).rehearse(act, write);
   const { tenantId } = ledgerOf(system).get(projects, { id: projectId });
   const stored = await changeTogether(
     system,
@@ -272,10 +269,11 @@ export async function removeMember(system: System, access: Access, input: HostIn
   const subject = personSubject(projectId, uid);
   const act: Act = { ...actingOn(system, access, projectId), command: "member.remove" };
   const write = (change: Change) => {
-    forgetQuotas(change, (candidate) => candidate === subject);
+    forgetQuotas(change, (candidate) => candidate === subject, act, system.now());
     change.remove(members, { projectId, uid }, basedOn);
   };
-  ledgerOf(system).rehearse(act, write);
+  // Before anything is cancelled.
+  ledger.rehearse(act, write);
   const { tenantId } = ledger.get(projects, { id: projectId });
   const { user } = ledger.get(people, { uid });
   await clear(system, subject, cancelAllocations);
@@ -346,13 +344,18 @@ async function clear(system: System, subject: string, cancel: boolean): Promise<
   });
 }
 
-/** Limits and resets go; open requests are withdrawn and grants end: what they were about is no more. */
-function forgetQuotas(change: Change, within: (subject: string) => boolean): void {
+/** Limits and resets go; open requests are withdrawn and grants end now: what they were about is no more. */
+function forgetQuotas(change: Change, within: (subject: string) => boolean, { actor }: Act, now: Date): void {
+  const at = now.toISOString();
   for (const row of change.list(limits)) if (within(row.subject)) change.remove(limits, row, row.version);
   for (const row of change.list(resets)) if (within(row.subject)) change.remove(resets, row, row.version);
-  for (const row of change.list(grants)) {
-    if (!within(row.subject) || row.state === "ended" || row.state === "cut short") continue;
-    change.update(grants, row, row.version, { state: "cut short", endedAt: row.until });
+  for (const { id, subject, version } of change.list(requests, { state: "asked" })) {
+    if (!within(subject)) continue;
+    change.update(requests, { id }, version, { state: "withdrawn", decidedBy: actor.uid, decidedAt: at });
+  }
+  for (const { id, subject, state, version } of change.list(grants)) {
+    if (!within(subject) || state === "ended" || state === "cut short") continue;
+    change.update(grants, { id }, version, { state: "cut short", endedAt: at });
   }
 }
 

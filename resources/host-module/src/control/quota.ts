@@ -38,6 +38,7 @@ import type { CallContext } from "../serve/handlers.ts";
 import type { System } from "../system.ts";
 import { withTruth } from "./changing.ts";
 import { actingOn, engineOf, enginePeople, ledgerOf } from "./context.ts";
+import { oneAtATime } from "./one-at-a-time.ts";
 import { effectiveLimits, grantsOf, quotaNodes, treeAt } from "./quota-tree.ts";
 import { grantView } from "./request-views.ts";
 import { mayReadSubject } from "./sight.ts";
@@ -124,7 +125,17 @@ interface Planned {
  * Sets limits, many at once. Each edit has an outcome of its own; one that is refused does not keep back the others. In
  * the engine first, then in the ledger, chunk by chunk, with `begun` in the audit before each.
  */
-export async function setQuotas(
+export function setQuotas(
+  system: System,
+  access: Access,
+  input: HostInput<"quota.set">,
+  call: Pick<CallContext<QuotaProgress>, "signal" | "progress">,
+): Promise<QuotaResult> {
+  const set = () => setNow(system, access, input, call);
+  return input.dryRun === true ? set() : oneAtATime(system, set);
+}
+
+async function setNow(
   system: System,
   access: Access,
   { edits, dryRun = false }: HostInput<"quota.set">,

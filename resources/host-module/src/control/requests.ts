@@ -11,7 +11,7 @@ import {
   toWords,
   type Usage,
 } from "../../../../shared/quota/index.ts";
-import { type Access, isOfSubject } from "../access/access.ts";
+import type { Access } from "../access/access.ts";
 import { periodsIn } from "../engine/quota-tree.ts";
 import type { Act } from "../ledger/change.ts";
 import { newGrantId, newRequestId } from "../ledger/ids.ts";
@@ -21,7 +21,7 @@ import type { System } from "../system.ts";
 import { actingOn, engineOf, enginePeople, ledgerOf } from "./context.ts";
 import { settleGrants } from "./grants.ts";
 import { namesOf } from "./organisation.ts";
-import { ledgerSubject, tenantOf, unknownSubject } from "./quota.ts";
+import { ledgerSubject, unknownSubject } from "./quota.ts";
 import { grantsOf, quotaNodes, raiseOf, treeAt } from "./quota-tree.ts";
 import { grantView, type RequestRow, requestView } from "./request-views.ts";
 import { mayReadSubject } from "./sight.ts";
@@ -197,8 +197,7 @@ export async function decide(system: System, access: Access, input: HostInput<"r
 function refuseBeyondTenant(access: Access, tree: QuotaTree, subject: string, amount: RequestRow["amount"]): void {
   if (access.administrator) return;
   const approval = tree.positions.has(subject) ? approvalOf(tree, subject, raiseOf(amount)) : null;
-  const own = isOfSubject(access, subject) && !access.leads.has(tenantOf(subject) ?? "");
-  if (approval?.approver === "lead" && !own) return;
+  if (approval?.approver === "lead") return;
   throw new AppError({
     code: "forbidden",
     message: "This raise does not fit what the tenant has left, so it is for an administrator to decide.",

@@ -13,6 +13,7 @@ import { type System, stateDirectory } from "../system.ts";
 import { withTruth } from "./changing.ts";
 import { engineOf, ledgerHere } from "./context.ts";
 import { settleGrants } from "./grants.ts";
+import { oneAtATime } from "./one-at-a-time.ts";
 import { isWithin } from "./organisation.ts";
 import { personOf, tenantOf } from "./quota.ts";
 import { quotaNodes } from "./quota-tree.ts";
@@ -28,7 +29,9 @@ export interface TimerResult {
 export async function runTimer(system: System): Promise<TimerResult> {
   if (ledgerHere(system) === null) return { grants: 0, resets: 0, trouble: [] };
   const trouble: string[] = [];
-  await using _lock = await system.files.lock(`${stateDirectory}/timer.lock`, "the timer of grants and resets");
+  const lock = `${stateDirectory}/timer.lock`;
+  if (await system.files.isLocked(lock)) return { grants: 0, resets: 0, trouble: [] };
+  await using _lock = await system.files.lock(lock, "the timer of grants and resets");
   const acting: Acting = { actor: actorOf(system), role: "host" };
   const counted = async (work: () => Promise<number>): Promise<number> => {
     try {
@@ -40,7 +43,7 @@ export async function runTimer(system: System): Promise<TimerResult> {
     }
   };
   const ended = await counted(() => settleGrants(system, acting));
-  const begun = await counted(() => resetUsage(system, acting));
+  const begun = await counted(() => oneAtATime(system, () => resetUsage(system, acting)));
   return { grants: ended, resets: begun, trouble };
 }
 
