@@ -124,6 +124,20 @@ describe.skipIf(missing !== null)(`quotas${missing === null ? "" : ` (skipped: $
     expect(await grpTres(projectId)).toBe("gres/cardshare=56");
   });
 
+  test("of two consoles that set the same limit at once one is told, and Slurm holds what the ledger does", async () => {
+    const { projectId } = lab.bravo;
+    await using other = await lab.open("ops");
+    const { nodes } = await lab.as("ops").request("quota.get", {});
+    const basedOn = nodes.find(({ id }) => id === projectId)?.version ?? -1;
+    const set = (channel: typeof other.channel, cards: number) =>
+      channel.task("quota.set", { edits: [{ subject: projectId, limits: readLimits({ cards }), basedOn }] }, nothing);
+    const both = await Promise.all([set(lab.as("ops"), 3), set(other.channel, 4)]);
+    const outcomes = both.flatMap((each) => each.outcomes.map(({ outcome }) => outcome));
+    expect(outcomes.toSorted()).toEqual(["done", "failed"]);
+    expect(await drift()).toEqual([]);
+    expect(await setLimits(projectId, { cards: 1 })).toMatchObject({ outcome: "done" });
+  });
+
   test("a job over the limit waits, the member reads why, asks, the lead approves, it runs, the grant ends", async () => {
     const { projectId, uid } = lab.alpha;
     const max = lab.slurm.person("max");
@@ -231,6 +245,10 @@ describe.skipIf(missing !== null)(`quotas${missing === null ? "" : ` (skipped: $
     const told = await ops.request("removal.consequences", { subject: project.id });
     expect(told).toMatchObject({ running: [{ id: String(job) }], waiting: [], members: [{ user: "mia" }] });
     const remove = { projectId: project.id, basedOn: project.version };
+    await setLimits(project.id, { cards: 1 });
+    const until = new Date(Date.now() + 3_600_000).toISOString();
+    const raise = readLimits({ cards: 1 });
+    const asked = await lab.as("mia").request("request.ask", { subject: project.id, raise, why: "more", until });
     await expect(ops.request("project.remove", remove)).rejects.toMatchObject({ code: "in-use" });
     expect((await lab.slurm.job(job)).state).toBe("RUNNING");
     await ops.request("project.remove", { ...remove, cancelAllocations: true });
@@ -238,6 +256,11 @@ describe.skipIf(missing !== null)(`quotas${missing === null ? "" : ` (skipped: $
     expect(await lab.slurm.expect(["sacctmgr", "-nP", "show", "assoc", `account=${project.id}`])).toBe("");
     expect(await groups()).not.toContain(project.id);
     expect(member.version).toBeGreaterThan(0);
+    const { requests } = await ops.request("requests.list", {});
+    expect(requests.find(({ id }) => id === asked.id)).toMatchObject({
+      state: "withdrawn",
+      decidedBy: { user: "ops" },
+    });
     expect(await drift()).toEqual([]);
   });
 

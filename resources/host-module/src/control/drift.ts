@@ -9,7 +9,7 @@ import type { Drift, DriftResult, QuotaProgress } from "../../../../shared/proto
 import { amountsOf, changesBetween, type Limits, toWords } from "../../../../shared/quota/index.ts";
 import type { Access } from "../access/access.ts";
 import type { Engine, EngineChange, EnginePerson, EngineState } from "../engine/engine.ts";
-import { periodsIn } from "../engine/quota-tree.ts";
+import { effectiveLimits, grantsOf, periodsIn, quotaNodes } from "../engine/quota-tree.ts";
 import type { Act, Change } from "../ledger/change.ts";
 import { members, people, projects, tenants } from "../ledger/organisation.ts";
 import { limits } from "../ledger/quotas.ts";
@@ -20,7 +20,6 @@ import type { System } from "../system.ts";
 import { changeTogether } from "./changing.ts";
 import { actingOn, engineOf, enginePeople, ledgerOf } from "./context.ts";
 import { ledgerSubject, personOf, tenantOf } from "./quota.ts";
-import { effectiveLimits, grantsOf, quotaNodes } from "./quota-tree.ts";
 
 /** A difference with what each way of resolving it does. */
 interface Found {

@@ -3,6 +3,7 @@
  * something is decided, and by the host's timer. What it finds done already it does not do again.
  */
 import { AppError } from "../../../../shared/errors.ts";
+import { effectiveLimits, grantsOf } from "../engine/quota-tree.ts";
 import type { Act, Acting } from "../ledger/change.ts";
 import { people } from "../ledger/organisation.ts";
 import { grants, limits } from "../ledger/quotas.ts";
@@ -11,7 +12,6 @@ import { withTruth } from "./changing.ts";
 import { engineOf, ledgerOf } from "./context.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 import { personOf, tenantOf } from "./quota.ts";
-import { effectiveLimits, grantsOf } from "./quota-tree.ts";
 import type { GrantRow } from "./request-views.ts";
 
 /** Throws the AppError of the first subject that could not be brought there; the others are all the same. */

@@ -27,7 +27,7 @@ import {
 import type { Access } from "../access/access.ts";
 import { leadsSubject } from "../access/access.ts";
 import type { EngineChange, EnginePerson } from "../engine/engine.ts";
-import { periodsIn } from "../engine/quota-tree.ts";
+import { effectiveLimits, grantsOf, periodsIn, quotaNodes, treeAt } from "../engine/quota-tree.ts";
 import type { Act, Change } from "../ledger/change.ts";
 import { people } from "../ledger/organisation.ts";
 import { grants, limits, resets } from "../ledger/quotas.ts";
@@ -39,7 +39,6 @@ import type { System } from "../system.ts";
 import { withTruth } from "./changing.ts";
 import { actingOn, engineOf, enginePeople, ledgerOf } from "./context.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
-import { effectiveLimits, grantsOf, quotaNodes, treeAt } from "./quota-tree.ts";
 import { grantView } from "./request-views.ts";
 import { mayReadSubject } from "./sight.ts";
 

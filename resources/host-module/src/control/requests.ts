@@ -12,7 +12,7 @@ import {
   type Usage,
 } from "../../../../shared/quota/index.ts";
 import type { Access } from "../access/access.ts";
-import { periodsIn } from "../engine/quota-tree.ts";
+import { grantsOf, periodsIn, quotaNodes, raiseOf, treeAt } from "../engine/quota-tree.ts";
 import type { Act } from "../ledger/change.ts";
 import { newGrantId, newRequestId } from "../ledger/ids.ts";
 import { grants, limits, requests } from "../ledger/quotas.ts";
@@ -22,7 +22,6 @@ import { actingOn, engineOf, enginePeople, ledgerOf } from "./context.ts";
 import { settleGrants } from "./grants.ts";
 import { namesOf } from "./organisation.ts";
 import { ledgerSubject, unknownSubject } from "./quota.ts";
-import { grantsOf, quotaNodes, raiseOf, treeAt } from "./quota-tree.ts";
 import { grantView, type RequestRow, requestView } from "./request-views.ts";
 import { mayReadSubject } from "./sight.ts";
 

@@ -6,6 +6,7 @@ import { AppError, toErrorData } from "../../../../shared/errors.ts";
 import { parentSubject } from "../../../../shared/organisation/subject.ts";
 import { type Period, resetsDue } from "../../../../shared/quota/index.ts";
 import { actorOf } from "../audit/row.ts";
+import { quotaNodes } from "../engine/quota-tree.ts";
 import type { Act, Acting } from "../ledger/change.ts";
 import { people } from "../ledger/organisation.ts";
 import { resets } from "../ledger/quotas.ts";
@@ -16,7 +17,6 @@ import { settleGrants } from "./grants.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 import { isWithin } from "./organisation.ts";
 import { personOf, tenantOf } from "./quota.ts";
-import { quotaNodes } from "./quota-tree.ts";
 
 export interface TimerResult {
   readonly grants: number;

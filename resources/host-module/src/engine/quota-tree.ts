@@ -1,61 +1,80 @@
-/** The quota tree of the ledger at an instant: limits with the grants that hold then. */
+/** The quota tree as ledger and engine have it at an instant: limits with the grants that are active then, and usage. */
 import { clusterSubject, parentSubject, personSubject } from "../../../../shared/organisation/subject.ts";
+import type { QuotaNodeView } from "../../../../shared/protocol/control.ts";
 import {
+  buildQuotaTree,
   cardHoursResource,
   type Grant,
   type Limits,
   limitsAt,
-  type QuotaNode,
+  type QuotaTree,
+  type Raise,
   type Usage,
 } from "../../../../shared/quota/index.ts";
-import { members, projects, tenants } from "../ledger/organisation.ts";
+import { members, people, projects, tenants } from "../ledger/organisation.ts";
 import { grants, limits } from "../ledger/quotas.ts";
 import type { Reader } from "../ledger/reader.ts";
 import type { PeriodOf } from "./engine.ts";
 
-/**
- * Every tenant, project and person in a project, below the cluster, for `buildQuotaTree`. `usage` is by subject, of each
- * itself; what it has of subjects that are not in the ledger is left out. Throws AppError as `Reader` does.
- */
-export function treeNodesOf(reader: Reader, usage: ReadonlyMap<string, Usage>, now: Date): readonly QuotaNode[] {
-  const set = new Map(reader.list(limits).map((row) => [row.subject, row.limits]));
-  const raises = Map.groupBy(reader.list(grants).flatMap(grantOf), ({ nodeId }) => nodeId);
-  const node = (id: string, level: QuotaNode["level"], parentId: string | null): QuotaNode => {
+/** Every subject of the ledger with its own limits, parents before children; usage as it is given. */
+export function quotaNodes(reader: Reader, usage: ReadonlyMap<string, Usage>): readonly QuotaNodeView[] {
+  const rows = new Map(reader.list(limits).map((row) => [row.subject, row]));
+  const users = new Map(reader.list(people).map(({ uid, user }) => [uid, user]));
+  const node = (id: string, level: QuotaNodeView["level"], parentId: string | null, name: string): QuotaNodeView => {
+    const row = rows.get(id);
     const used = usage.get(id);
     return {
-      ...{ id, level, parentId, limits: limitsAt(set.get(id) ?? {}, raises.get(id) ?? [], now.getTime()) },
+      ...{ id, level, parentId, name, limits: row?.limits ?? {}, version: row?.version ?? 0 },
       ...(used === undefined ? {} : { usage: used }),
     };
   };
   return [
-    node(clusterSubject, "cluster", null),
-    ...reader.list(tenants).map(({ id }) => node(id, "tenant", clusterSubject)),
-    ...reader.list(projects).map(({ id, tenantId }) => node(id, "project", tenantId)),
-    ...reader.list(members).map(({ projectId, uid }) => node(personSubject(projectId, uid), "person", projectId)),
+    node(clusterSubject, "cluster", null, ""),
+    ...reader.list(tenants).map(({ id, displayName }) => node(id, "tenant", clusterSubject, displayName)),
+    ...reader.list(projects).map(({ id, tenantId, displayName }) => node(id, "project", tenantId, displayName)),
+    ...reader
+      .list(members)
+      .map(({ projectId, uid }) =>
+        node(personSubject(projectId, uid), "person", projectId, users.get(uid) ?? String(uid)),
+      ),
   ];
 }
 
-/** One that was never set does not count. */
-function grantOf(row: {
-  readonly id: string;
-  readonly subject: string;
-  readonly amount: Limits;
-  readonly until: string;
-  readonly startedAt: string | null;
-  readonly endedAt: string | null;
-}): readonly Grant[] {
-  if (row.startedAt === null) return [];
-  const { cardHours, ...amounts } = row.amount;
-  return [
-    {
-      id: row.id,
-      nodeId: row.subject,
-      raise: { ...amounts, ...(cardHours === undefined ? {} : { cardHours: cardHours.hours }) },
-      fromMs: Date.parse(row.startedAt),
-      untilMs: Date.parse(row.until),
-      ...(row.endedAt === null ? {} : { endedMs: Date.parse(row.endedAt) }),
-    },
-  ];
+/** Grants that count or will count, as the quota rules know them. */
+export function grantsOf(reader: Reader): readonly Grant[] {
+  return [...reader.list(grants, { state: "running" }), ...reader.list(grants, { state: "approved" })].map((row) => ({
+    id: row.id,
+    nodeId: row.subject,
+    raise: raiseOf(row.amount),
+    fromMs: Date.parse(row.startedAt ?? "1970-01-01T00:00:00Z"),
+    untilMs: Date.parse(row.until),
+  }));
+}
+
+/** What is asked for as limits are written: its card-hours count in whatever period the limit has. */
+export function raiseOf(amount: Limits): Raise {
+  const { cardHours, ...others } = amount;
+  return cardHours === undefined ? others : { ...others, cardHours: cardHours.hours };
+}
+
+/** A subject's limits with the grants that are active at an instant. */
+export function effectiveLimits(base: Limits, subject: string, all: readonly Grant[], atMs: number): Limits {
+  return limitsAt(
+    base,
+    all.filter(({ nodeId }) => nodeId === subject),
+    atMs,
+  );
+}
+
+/** The tree in which limits are what holds at an instant. */
+export function treeAt(nodes: readonly QuotaNodeView[], all: readonly Grant[], atMs: number): QuotaTree {
+  const bySubject = Map.groupBy(all, ({ nodeId }) => nodeId);
+  return buildQuotaTree(
+    nodes.map(({ id, level, parentId, limits: own, usage }) => ({
+      ...{ id, level, parentId, limits: limitsAt(own, bySubject.get(id) ?? [], atMs) },
+      ...(usage === undefined ? {} : { usage }),
+    })),
+  );
 }
 
 /** The periods of the ledger's own limits. */

@@ -5,7 +5,6 @@ import {
   add,
   type Blocker,
   blockersOf,
-  buildQuotaTree,
   type CardHours,
   type Fraction,
   fraction,
@@ -27,7 +26,7 @@ import { members } from "../../ledger/organisation.ts";
 import type { Reader } from "../../ledger/reader.ts";
 import { subjectColumns } from "../../ledger/subject.ts";
 import type { PeriodOf } from "../engine.ts";
-import { periodsAbove, periodsIn, treeNodesOf } from "../quota-tree.ts";
+import { grantsOf, periodsAbove, periodsIn, quotaNodes, treeAt } from "../quota-tree.ts";
 
 export type Lease = ReturnType<typeof activeLeases>[number];
 
@@ -70,7 +69,8 @@ function takeWithin(change: Change, wish: LeaseWish, now: Date): Lease {
     });
   }
   const subject = personSubject(projectId, uid);
-  const tree = buildQuotaTree(treeNodesOf(change, leaseUsage(change, periodsIn(change), now), now));
+  const nodes = quotaNodes(change, leaseUsage(change, periodsIn(change), now));
+  const tree = treeAt(nodes, grantsOf(change), now.getTime());
   const hours = until === null ? undefined : cardHoursBetween(amounts.cards ?? zero, now, until);
   const blockers = blockersOf(tree, {
     ...{ id: "", nodeId: subject, state: "waiting", order: 0 },
