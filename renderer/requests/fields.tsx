@@ -1,10 +1,10 @@
 /** Fields that asking and deciding share: amounts by resource, and until when. */
-import { useId } from "react";
+import { useId, useState } from "react";
 import type { Resource } from "../../shared/quota/index.ts";
 import { Segments } from "../design/controls.tsx";
 import { useFormat } from "../i18n/format.ts";
 import { useText } from "../i18n/index.ts";
-import { type AmountTexts, endOfDay, lastDayBefore, type ReadAmounts } from "./form.ts";
+import { type AmountTexts, minuteOf, minuteText, type ReadAmounts } from "./form.ts";
 import { type UntilPreset, untilOf } from "./model.ts";
 import styles from "./requests.module.css";
 import { resourceWords } from "./words.ts";
@@ -63,30 +63,28 @@ export function UntilField({
   const t = useText();
   const format = useFormat();
   const until = new Date(untilMs).toISOString();
-  const preset = presets.find((each) => untilOf(each, now) === untilMs) ?? "date";
+  // Once somebody wants a time of their own the field stays, whatever time it holds.
+  const [isOwnTime, setOwnTime] = useState(() => !presets.some((each) => untilOf(each, now) === untilMs));
+  const preset = isOwnTime ? undefined : presets.find((each) => untilOf(each, now) === untilMs);
   return (
     <div className={styles.until}>
       <Segments
         label={t("requests.until")}
-        segments={[...presets, "date" as const].map((value) => ({ value, label: t(`requests.until-${value}`) }))}
-        value={preset}
-        onChange={(value) =>
-          // A day that no preset names, so that the field of the day stays.
-          onChange(
-            value === "date"
-              ? (endOfDay(lastDayBefore(untilOf("today", now) + 7 * 86_400_000)) ?? untilMs)
-              : untilOf(value, now),
-          )
-        }
+        segments={[...presets, "time" as const].map((value) => ({ value, label: t(`requests.until-${value}`) }))}
+        value={preset ?? "time"}
+        onChange={(value) => {
+          setOwnTime(value === "time");
+          if (value !== "time") onChange(untilOf(value, now));
+        }}
       />
-      {preset === "date" ? (
+      {preset === undefined ? (
         <input
           className="field"
-          type="date"
-          aria-label={t("requests.lastDay")}
-          min={lastDayBefore(untilOf("today", now))}
-          value={lastDayBefore(untilMs)}
-          onChange={(event) => onChange(endOfDay(event.target.value) ?? untilMs)}
+          type="datetime-local"
+          aria-label={t("requests.ends")}
+          min={minuteText(now)}
+          value={minuteText(untilMs)}
+          onChange={(event) => onChange(minuteOf(event.target.value) ?? untilMs)}
         />
       ) : null}
       <span className="muted" title={format.exact(until)}>

@@ -7,8 +7,8 @@ import {
   askArgument,
   askable,
   differenceOf,
-  endOfDay,
-  lastDayBefore,
+  minuteOf,
+  minuteText,
   parseAsk,
   readAmounts,
   resourcesToAsk,
@@ -91,8 +91,10 @@ it("offers only what a subject limits itself, and names who limits the rest", ()
   });
 });
 
-it("takes a day as its end", () => {
-  expect(endOfDay("2026-05-31")).toBe(new Date(2026, 5, 1).getTime());
-  expect(["", "tomorrow", "2026-02-30"].map(endOfDay)).toEqual([null, null, null]);
-  expect(lastDayBefore(new Date(2026, 5, 1).getTime())).toBe("2026-05-31");
+it("reads a minute of the local clock, and writes it as it reads it", () => {
+  const instant = new Date(2026, 4, 31, 18, 5).getTime();
+  expect(minuteOf("2026-05-31T18:05")).toBe(instant);
+  expect(minuteText(instant + 59_999)).toBe("2026-05-31T18:05");
+  const none = ["", "tomorrow", "2026-02-30T10:00", "2026-05-31T24:00", "2026-05-31T10:60", "2026-05-31"];
+  expect(none.map(minuteOf)).toEqual(none.map(() => null));
 });

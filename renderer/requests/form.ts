@@ -137,18 +137,19 @@ export function resourcesToAsk(
   };
 }
 
-/** The end of a day given as `2026-05-06`, by the clock of this machine; null where it is no day. */
-export function endOfDay(day: string): number | null {
-  const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(day);
+/** A minute as a field of date and time has it, `2026-05-06T18:30`, by the clock of this machine; null where it is none. */
+export function minuteOf(text: string): number | null {
+  const match = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2})$/.exec(text);
   if (match === null) return null;
-  const [year, month, date] = match.slice(1).map(Number) as [number, number, number];
-  const end = new Date(year, month - 1, date + 1).getTime();
-  return new Date(year, month - 1, date).getDate() === date ? end : null;
+  const [year, month, date, hour, minute] = match.slice(1).map(Number) as [number, number, number, number, number];
+  const instant = new Date(year, month - 1, date, hour, minute);
+  return instant.getDate() === date && hour < 24 && minute < 60 ? instant.getTime() : null;
 }
 
-/** The last day before an instant, `2026-05-06`, as a date field has it. */
-export function lastDayBefore(instantMs: number): string {
-  const last = new Date(instantMs - 1);
+/** What `minuteOf` reads back, to the minute. */
+export function minuteText(instantMs: number): string {
+  const at = new Date(instantMs);
   const two = (value: number) => String(value).padStart(2, "0");
-  return `${last.getFullYear()}-${two(last.getMonth() + 1)}-${two(last.getDate())}`;
+  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+  return `${day}T${two(at.getHours())}:${two(at.getMinutes())}`;
 }
