@@ -46,6 +46,11 @@ export class QuotaPage {
     await this.page.keyboard.press("Enter");
   }
 
+  /** What is known of the selected row. */
+  get panel(): Locator {
+    return this.page.getByRole("main", { name: "Quotas" }).getByRole("complementary");
+  }
+
   get draft(): Locator {
     return this.page.getByRole("region", { name: /^Draft: / });
   }

@@ -1,5 +1,6 @@
 /** Requests for more: the inbox, the selected one, and asking. */
 import type { Locator, Page } from "playwright/test";
+import { minuteText } from "../../renderer/requests/form.ts";
 
 export class RequestsPage {
   readonly page: Page;
@@ -23,7 +24,21 @@ export class RequestsPage {
   async ask(subject: string, resource: string, amount: string, why: string): Promise<void> {
     await this.page.getByRole("main").getByRole("button", { name: "Ask for more" }).click();
     await this.askForm.getByRole("combobox", { name: "For" }).selectOption({ label: subject });
+    await this.fillAmount(resource, amount);
+    await this.send(why);
+  }
+
+  async fillAmount(resource: string, amount: string): Promise<void> {
     await this.askForm.getByRole("textbox", { name: resource, exact: true }).fill(amount);
+  }
+
+  /** An instant of one's own, in milliseconds since 1970, on a whole minute. */
+  async fillEnd(instantMs: number): Promise<void> {
+    await this.askForm.getByText("Date and time", { exact: true }).click();
+    await this.askForm.getByLabel("Ends at").fill(minuteText(instantMs));
+  }
+
+  async send(why: string): Promise<void> {
     await this.askForm.getByRole("textbox", { name: "Why" }).fill(why);
     await this.askForm.getByRole("button", { name: "Ask", exact: true }).click();
   }

@@ -63,7 +63,17 @@ export class TenantsPage {
     await this.row(project)
       .getByRole("button", { name: `Add people to ${project}` })
       .click();
-    const picker = this.nameForm(`Add people to ${project}`);
+    await this.#pick(`Add people to ${project}`, users);
+  }
+
+  /** Of the tenant that is open. */
+  async addLead(user: string): Promise<void> {
+    await this.main.getByRole("button", { name: "Add a lead" }).click();
+    await this.#pick("Add a lead", [user]);
+  }
+
+  async #pick(label: string, users: readonly string[]): Promise<void> {
+    const picker = this.nameForm(label);
     for (const user of users) {
       await picker.getByRole("searchbox").fill(user);
       await picker.getByRole("checkbox", { name: user }).check();

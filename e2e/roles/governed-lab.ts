@@ -3,6 +3,7 @@ import { readdirSync } from "node:fs";
 import type { TenantView } from "../../shared/protocol/control.ts";
 import { type HostSession, openSession } from "../lab/host-session.ts";
 import { SlurmLab, type SlurmLabOptions } from "../lab/slurm.ts";
+import type { SlurmHost } from "../lab/slurm-host.ts";
 
 /** Alpha and Bravo have a lead and a member each; `eve` is let in and has no role. */
 export const names = ["ops", "lea", "max", "liv", "mia", "eve"] as const;
@@ -33,13 +34,7 @@ export class GovernedLab implements AsyncDisposable {
   /** Up to the installed sudo rule, with nobody's session open and no ledger. */
   static async bare(options: SlurmLabOptions = {}): Promise<GovernedLab> {
     const slurm = await SlurmLab.start({ people: names, ...options });
-    const { control } = slurm;
-    await control.install();
-    await slurm.expect(["groupadd", "--force", "gpuops"]);
-    for (const name of names) await slurm.expect(["gpasswd", "-a", name, "gpuops"]);
-    const [build = ""] = readdirSync(control.machine.file("/opt/tessera/versions"));
-    const directory = `/opt/tessera/versions/${build}`;
-    await slurm.expect([`${directory}/node`, `${directory}/tessera-host.cjs`, "install", "--sudo-group", "gpuops"]);
+    await installFor(slurm.control, names);
     return new GovernedLab(slurm, new Map(), null);
   }
 
@@ -107,4 +102,15 @@ export class GovernedLab implements AsyncDisposable {
     for (const session of this.#sessions.values()) await session[Symbol.asyncDispose]();
     await this.slurm[Symbol.asyncDispose]();
   }
+}
+
+/** tessera-host as an administrator installs it, with the sudo rule for these people. Returns what `install` says. */
+export async function installFor(host: SlurmHost, people: readonly string[]): Promise<string> {
+  const { machine } = host;
+  await host.install();
+  await machine.expect(["groupadd", "--force", "gpuops"]);
+  for (const name of people) await machine.expect(["gpasswd", "-a", name, "gpuops"]);
+  const [build = ""] = readdirSync(machine.file("/opt/tessera/versions"));
+  const directory = `/opt/tessera/versions/${build}`;
+  return machine.expect([`${directory}/node`, `${directory}/tessera-host.cjs`, "install", "--sudo-group", "gpuops"]);
 }

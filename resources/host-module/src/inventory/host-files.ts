@@ -92,7 +92,7 @@ export interface PciPlace {
 
 /** Where a PCI device stands, `00000000:1A:00.0`. */
 export async function readPciPlace(files: ReadableFiles, pciBusId: string): Promise<PciPlace> {
-  const device = `/sys/bus/pci/devices/${pciBusId.slice(4).toLowerCase()}`;
+  const device = `${pciDevicesPath}/${pciBusId.slice(4).toLowerCase()}`;
   const cpus = await readText(files, `${device}/local_cpulist`);
   return { numaNode: nodeNumber(await readText(files, `${device}/numa_node`)), cpus: cpus === "" ? null : cpus };
 }
@@ -125,3 +125,22 @@ export async function readDriverGpus(files: ReadableFiles): Promise<readonly Dri
 }
 
 export const driverGpusPath = "/proc/driver/nvidia/gpus";
+
+/**
+ * Whether the host has an NVIDIA GPU, with or without a driver; null where the PCI bus cannot be read, or not whole.
+ * Source: vendor 10de and class 03 (display controller) in sysfs.
+ */
+export async function hasNvidiaGpu(files: ReadableFiles): Promise<boolean | null> {
+  const devices = await files.list(pciDevicesPath);
+  if (devices === null) return null;
+  let isWhole = true;
+  for (const device of devices) {
+    const vendor = await readText(files, `${pciDevicesPath}/${device}/vendor`);
+    const kind = await readText(files, `${pciDevicesPath}/${device}/class`);
+    if (vendor === "0x10de" && kind?.startsWith("0x03") === true) return true;
+    if (vendor === null || kind === null) isWhole = false;
+  }
+  return isWhole ? false : null;
+}
+
+export const pciDevicesPath = "/sys/bus/pci/devices";

@@ -314,6 +314,20 @@ describe("a host that cannot be asked", () => {
     await expect(readInventory(capturedSystem())).rejects.toMatchObject({ code: "driver-missing" });
   });
 
+  test("without nvidia-smi, where nothing on the PCI bus is a GPU of NVIDIA's, it has none", async () => {
+    const device = (place: string, vendor: string, kind: string) => ({
+      [`/sys/bus/pci/devices/${place}/vendor`]: `${vendor}\n`,
+      [`/sys/bus/pci/devices/${place}/class`]: `${kind}\n`,
+    });
+    const nic = device("0000:01:00.0", "0x15b3", "0x020000");
+    const bridge = device("0000:02:00.0", "0x10de", "0x060400");
+    const inventory = await readInventory(capturedSystem({ files: { ...nic, ...bridge } }));
+    expect(inventory).toMatchObject({ gpus: [], driver: { version: null }, unread: [] });
+    const gpu = device("0000:1a:00.0", "0x10de", "0x030200");
+    const withGpu = capturedSystem({ files: { ...nic, ...gpu } });
+    await expect(readInventory(withGpu)).rejects.toMatchObject({ code: "driver-missing" });
+  });
+
   test("without GPUs it is an inventory all the same", async () => {
     const runs = { "nvidia-smi -q -x": { stdout: "No devices were found\n", exitStatus: 6 } };
     expect((await readInventory(capturedSystem({ runs }))).gpus).toEqual([]);

@@ -20,7 +20,7 @@ import type { RunResult, System } from "../system.ts";
 import { assembleInventory } from "./assemble.ts";
 import { gpusOf, type KnownGpu, withRemembered } from "./gpus.ts";
 import { type HolderSource, processHolders } from "./holders.ts";
-import { type DriverGpu, readDriverGpus } from "./host-files.ts";
+import { type DriverGpu, hasNvidiaGpu, readDriverGpus } from "./host-files.ts";
 import { HostReader } from "./host-reader.ts";
 import { type Output, reportOf } from "./output.ts";
 import { readOutputs } from "./outputs.ts";
@@ -37,6 +37,7 @@ export const instancesMaxAgeMs = 30_000;
 export const nvlinksMaxAgeMs = 60_000;
 /** How long a GPU that may not be opened is left alone before it is asked again. */
 const missingMaxAgeMs = 60_000;
+const commandNotFound = 127;
 
 /** Reads once, without memory of an earlier reading. Throws the AppError of a host whose driver cannot be asked at all. */
 export function readInventory(system: System, options: ReadOptions = {}): Promise<HostInventory> {
@@ -112,6 +113,10 @@ export class InventoryReader {
   /** `-q -x` of the whole host, else of each GPU alone. */
   private async reports(signal: AbortSignal | undefined): Promise<Reports> {
     const whole = await this.run(["-q", "-x"], signal);
+    // A control or login host: it has no driver because it has nothing to drive.
+    if (whole.exitStatus === commandNotFound && (await hasNvidiaGpu(this.system.files)) === false) {
+      return { outputs: [], unread: [], isWhole: true, listed: false };
+    }
     const output = outputOf(whole);
     const report = reportOf(output).facts;
     const attached = report.attachedGpus ?? report.gpus.length;
