@@ -83,7 +83,14 @@ test("a tenant from its first limit to the end of a raise", async ({ browser }) 
   expect(accounts).toEqual(expect.arrayContaining([tenant, project]));
 
   await test.step("the job_submit script makes cards count whatever a job asks for", async () => {
-    await slurm.expect([program, "slurm", "guard", "install"]);
+    const guard = ["slurm", "guard"];
+    expect(await slurm.expect([program, ...guard, "install"])).toContain("JobSubmitPlugins=lua. Restart slurmctld.");
+    // What it asks for.
+    slurm.writeConfiguration({ slurmConf: ["JobSubmitPlugins=lua"] });
+    await slurm.slurmctld.stop();
+    await slurm.slurmctld.start();
+    await slurm.waitForHosts();
+    expect(await slurm.expect([program, ...guard, "status"])).toContain("In force: ");
   });
 
   await test.step("limits, applied from the draft, are in Slurm", async () => {
@@ -156,6 +163,13 @@ test("a tenant from its first limit to the end of a raise", async ({ browser }) 
     await slurm.waitForJob(third, { state: "PENDING", reason: "AssocGrpGRES" });
   });
 
+  await test.step("whoever is connected sees it end", async () => {
+    await ops.go("Requests");
+    const requests = new RequestsPage(ops.page);
+    await expect(requests.rows("Decided").filter({ hasText: "dictation" })).toBeVisible();
+    await expect(requests.rows("Granted now")).toHaveCount(0);
+  });
+
   await test.step("the audit has all of it, by whom, and its chain is intact", async () => {
     await ops.go("Audit");
     const audit = new AuditPage(ops.page);
@@ -164,7 +178,7 @@ test("a tenant from its first limit to the end of a raise", async ({ browser }) 
       ["quota.set", "ops"],
       ["request.ask", "max"],
       ["request.decide", "lea"],
-      ["grant.settle", "timer"],
+      ["grant.settle", "root"],
     ] as const) {
       await audit.find(command);
       await expect(audit.rows(command).first()).toContainText(who);

@@ -100,6 +100,7 @@ function Inbox({ me, revision }: { readonly me: Me; readonly revision: string })
   const left = (until: string) => {
     const rest = countdown(Date.parse(until), now);
     if (rest.days > 0) return t("requests.leftDays", { days: rest.days, hours: rest.hours });
+    if (rest.hours === 0 && rest.minutes === 0) return t("requests.leftSoon");
     return t("requests.leftHours", { hours: rest.hours, minutes: rest.minutes });
   };
   const open = inbox.open.map((each): RowWords => {

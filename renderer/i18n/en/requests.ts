@@ -59,6 +59,7 @@ export const requests = {
   "requests.running": "in force",
   "requests.leftDays": "{{days}} d {{hours}} h left",
   "requests.leftHours": "{{hours}} h {{minutes}} min left",
+  "requests.leftSoon": "ends within a minute",
   "requests.endNow": "End now",
   "requests.endAsk": "The limit goes back to what it was. Nothing that runs is stopped.",
   "requests.keep": "Keep",

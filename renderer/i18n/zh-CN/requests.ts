@@ -60,6 +60,7 @@ export const requests: Translated<typeof english> = {
   "requests.running": "生效中",
   "requests.leftDays": "剩 {{days}} 天 {{hours}} 小时",
   "requests.leftHours": "剩 {{hours}} 小时 {{minutes}} 分钟",
+  "requests.leftSoon": "一分钟内结束",
   "requests.endNow": "立即结束",
   "requests.endAsk": "限额恢复原值，正在运行的任务不会停止。",
   "requests.keep": "保留",
