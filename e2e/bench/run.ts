@@ -7,7 +7,7 @@ import type { Metric } from "./metric.ts";
 const root = join(import.meta.dirname, "..", "..");
 
 /** What each measures stands in the file of its name. */
-const benches = ["plan", "host-module", "board", "fan-out", "idle"] as const;
+const benches = ["plan", "host-module", "board", "fan-out", "idle", "quota"] as const;
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !benches.some((bench) => bench === name));

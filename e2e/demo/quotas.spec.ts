@@ -29,6 +29,28 @@ test("a limit is written into the table, shown as a draft with its impact, appli
   await expect(page.getByText(/^Intact: \d+ rows/)).toBeVisible();
 });
 
+test("the row of the cursor stays in sight on the way down and up", async ({ console }) => {
+  const { quotas, page } = console;
+  await page.setViewportSize({ width: 1440, height: 480 });
+  await console.go("Quotas");
+  await quotas.openAll();
+  await quotas.row("Cluster").getByRole("gridcell").first().click();
+  const hidden = async () => {
+    const id = await quotas.table.getAttribute("aria-activedescendant");
+    const place = await page.locator(`[id="${id}"]`).boundingBox();
+    const [head, table] = [await quotas.table.getByRole("row").first().boundingBox(), await quotas.table.boundingBox()];
+    if (place === null || head === null || table === null) return "nothing";
+    if (place.y < head.y + head.height - 1) return "above";
+    return place.y + place.height > table.y + table.height + 1 ? "below" : "no";
+  };
+  for (const key of ["ArrowDown", "ArrowUp"]) {
+    for (let step = 0; step < 20; step += 1) {
+      await page.keyboard.press(key);
+      await expect.poll(hidden).toBe("no");
+    }
+  }
+});
+
 test("a request is approved and its raise counts", async ({ console }) => {
   const requests = new RequestsPage(console.page);
   await console.go("Requests");

@@ -30,15 +30,25 @@ export interface SnapshotServer {
   close(): Promise<void>;
 }
 
-export async function serveSnapshot(directory: string, snapshot: ClusterSnapshot | null): Promise<SnapshotServer> {
+/** `answers` are for pages with a bridge of their own: by the command's name, each as the text that would travel. */
+export async function serveSnapshot(
+  directory: string,
+  snapshot: ClusterSnapshot | null,
+  answers: Readonly<Record<string, string>> = {},
+): Promise<SnapshotServer> {
   // For pages that bring a bridge of their own instead of the WebSocket: each event as the text that would travel.
   const parts =
     snapshot === null ? "[]" : JSON.stringify(snapshotEvents(snapshot).map((event) => JSON.stringify(event)));
+  const texts = new Map([
+    ["/snapshot-events.json", parts],
+    ["/answers.json", JSON.stringify(answers)],
+  ]);
   const server = createServer((request, response) => {
     const path = normalize(new URL(request.url ?? "/", "http://localhost").pathname);
-    if (path === "/snapshot-events.json") {
+    const text = texts.get(path);
+    if (text !== undefined) {
       response.writeHead(200, { "content-type": "application/json", "cache-control": "no-store" });
-      response.end(parts);
+      response.end(text);
       return;
     }
     const file = join(directory, path === "/" ? "index.html" : path);
@@ -57,7 +67,7 @@ export async function serveSnapshot(directory: string, snapshot: ClusterSnapshot
   const sockets = new WebSocketServer({ server, path: "/api" });
   const watching = new Map<(message: ServerMessage) => void, { id: number; seq: number }>();
   // Made once: the time it takes belongs to the server, not to the page that is measured.
-  const answers: Readonly<Record<string, unknown>> = {
+  const own: Readonly<Record<string, unknown>> = {
     "app.info": { version: "0.1.0", platform: process.platform, desktop: false, secrets: "memory", demo: false },
     "settings.get": { language: "system", theme: "system" },
     "clusters.list":
@@ -86,7 +96,7 @@ export async function serveSnapshot(directory: string, snapshot: ClusterSnapshot
         return;
       }
       if (message.name === "prompts" || message.name === "troubleshooting.events") return;
-      const value = answers[message.name];
+      const value = own[message.name];
       if (value !== undefined) send({ kind: "end", id, ok: true, value });
       else {
         const error = { code: "not-found", message: `No ${message.name} here.`, remedy: "" } as const;

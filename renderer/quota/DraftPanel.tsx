@@ -206,20 +206,23 @@ function ImpactLines() {
   const t = useText();
   const { model, draft } = useLook();
   const impact = useImpact(model, draft);
-  const sentences = useMemo(() => (impact === null ? null : impactSentences(t, model, impact)), [t, model, impact]);
+  const sentences = useMemo(
+    () => (impact === null ? null : impactSentences(t, model, impact, listed)),
+    [t, model, impact],
+  );
   return (
     <section className={styles.part} aria-busy={sentences === null}>
       <h3>{t("quota.impact")}</h3>
       {sentences === null ? <p className="muted">{t("quota.workingOut")}</p> : null}
-      {sentences?.length === 0 ? <p className="muted">{t("quota.noImpact")}</p> : null}
+      {sentences?.count === 0 ? <p className="muted">{t("quota.noImpact")}</p> : null}
       <ul className={styles.sentences}>
-        {sentences?.slice(0, listed).map(({ key, words, tone }) => (
+        {sentences?.first.map(({ key, words, tone }) => (
           <li key={key} data-tone={tone}>
             {words}
           </li>
         ))}
-        {sentences !== null && sentences.length > listed ? (
-          <li className="muted">{t("quota.more", { count: sentences.length - listed })}</li>
+        {sentences !== null && sentences.count > listed ? (
+          <li className="muted">{t("quota.more", { count: sentences.count - listed })}</li>
         ) : null}
       </ul>
     </section>

@@ -1,8 +1,9 @@
 /** The tree of limits as a table with a cursor, written into like a spreadsheet. Only the rows in sight are drawn. */
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useMemo, useRef } from "react";
+import { memo, useEffect, useMemo, useRef } from "react";
 import { useStore } from "zustand";
 import { type Fraction, isEqual, type Limits } from "../../shared/quota/index.ts";
+import { same } from "../../shared/snapshot/same.ts";
 import { TenantSwatch } from "../board/Swatch.tsx";
 import { ChevronIcon } from "../design/icons.tsx";
 import { useFormat } from "../i18n/format.ts";
@@ -22,6 +23,12 @@ const rowHeight = 36;
 const rowId = (id: string): string => `quota-row-${id}`;
 const cellId = (id: string, column: QuotaColumn): string => `quota-cell-${id}-${column}`;
 
+/** Whether the whole row stands between the head, which stays at the top, and the lower edge. */
+function isInSight(index: number, scrollOffset: number, height: number): boolean {
+  const start = index * rowHeight;
+  return start >= scrollOffset && start + 2 * rowHeight <= scrollOffset + height;
+}
+
 export function QuotaTable({ rows }: { readonly rows: readonly QuotaRow[] }) {
   const t = useText();
   const look = useLook();
@@ -35,13 +42,16 @@ export function QuotaTable({ rows }: { readonly rows: readonly QuotaRow[] }) {
     estimateSize: () => rowHeight,
     overscan: 10,
     scrollPaddingStart: rowHeight,
+    scrollPaddingEnd: rowHeight,
   });
   const { cursor } = selection;
   const at = useMemo(() => rows.findIndex(({ id }) => id === cursor?.subject), [rows, cursor?.subject]);
-  const scrollToIndex = virtual.scrollToIndex;
   useEffect(() => {
-    if (at >= 0) scrollToIndex(at);
-  }, [at, scrollToIndex]);
+    if (at < 0) return;
+    const { scrollOffset, scrollRect } = virtual;
+    // Scrolling costs a layout of the page, also where the row is in sight already.
+    if (!isInSight(at, scrollOffset ?? 0, scrollRect?.height ?? 0)) virtual.scrollToIndex(at);
+  }, [at, virtual]);
   // Whoever ends writing goes on with the arrows.
   const wrote = useRef(false);
   useEffect(() => {
@@ -132,7 +142,8 @@ interface RowProps {
   readonly isMarked: boolean;
 }
 
-function Row({ row, rows, index, start, cursorColumn, isMarked }: RowProps) {
+/** The cursor moves and fields open in one row or two; the others stay as they are drawn. */
+const Row = memo(function Row({ row, rows, index, start, cursorColumn, isMarked }: RowProps) {
   const t = useText();
   const look = useLook();
   const { desk, model, draft } = look;
@@ -193,7 +204,7 @@ function Row({ row, rows, index, start, cursorColumn, isMarked }: RowProps) {
       ))}
     </div>
   );
-}
+});
 
 const isControl = (event: { readonly ctrlKey: boolean; readonly metaKey: boolean }): boolean =>
   event.ctrlKey || event.metaKey;
@@ -238,21 +249,40 @@ interface CellProps {
   readonly isCursor: boolean;
 }
 
-function Cell({ row, rows, column, limits, isCursor }: CellProps) {
+/** The value before where the new one says the same, so that what follows from it is not worked out again. */
+function useSame<Value>(value: Value): Value {
+  const kept = useRef(value);
+  if (!same(kept.current, value)) kept.current = value;
+  return kept.current;
+}
+
+/** A draft changes a few cells of many, and words take longer than figures. */
+function useCellWords(cell: QuotaCell, column: QuotaColumn) {
   const t = useText();
   const format = useFormat();
+  const { model, answer } = useLook();
+  return useMemo(
+    () => ({
+      note: noteOf(t, format, model, cell),
+      used: amountWords(format, cell.used, "up"),
+      limit: cell.limit === null ? t("quota.unlimited") : amountWords(format, cell.limit, "down"),
+      period: column === "cardHours" ? periodWords(t, cell.resource) : "",
+      title: cellTitle(t, model, answer, cell, column),
+    }),
+    [t, format, model, answer, cell, column],
+  );
+}
+
+const Cell = memo(function Cell({ row, rows, column, limits, isCursor }: CellProps) {
   const look = useLook();
   const { desk, model, tree, draft, answer } = look;
   const writing = useStore(desk, (state) => (isCursor ? state.writing : null));
   const { id } = row;
-  const cell = useMemo(() => cellOf(tree, limits, id, column), [tree, limits, id, column]);
+  const cell = useSame(useMemo(() => cellOf(tree, limits, id, column), [tree, limits, id, column]));
+  const { note, used, limit, period, title } = useCellWords(cell, column);
   const standing = model.nodes.get(id)?.limits ?? {};
   const drafted = draft.has(id) && isDrafted(standing, limits, column);
-  const note = noteOf(t, format, model, cell);
   const share = shareOf(cell);
-  const used = amountWords(format, cell.used, "up");
-  const limit = cell.limit === null ? t("quota.unlimited") : amountWords(format, cell.limit, "down");
-  const period = column === "cardHours" ? periodWords(t, cell.resource) : "";
   const isEmpty = cell.limit === null && cell.boundBy === null && cell.used.numerator === 0;
   return (
     // biome-ignore lint/a11y/useSemanticElements: as in the table
@@ -266,7 +296,7 @@ function Cell({ row, rows, column, limits, isCursor }: CellProps) {
       data-drafted={drafted ? "" : undefined}
       data-over={share !== null && share > 100 ? "" : undefined}
       aria-readonly={!look.mayEdit(id)}
-      title={writing === null ? cellTitle(t, model, answer, cell, column) : undefined}
+      title={writing === null ? title : undefined}
       onClick={(event) => {
         if (writing === null && takeWritten(look)) {
           chooseCell(desk, rows, id, column, event.shiftKey, isControl(event));
@@ -307,7 +337,7 @@ function Cell({ row, rows, column, limits, isCursor }: CellProps) {
       )}
     </div>
   );
-}
+});
 
 /** The field in the cell. Enter and Tab take what is written and go on, Escape leaves it as it was. */
 function Writer({ rows, column }: { readonly rows: readonly QuotaRow[]; readonly column: QuotaColumn }) {

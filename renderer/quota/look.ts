@@ -1,5 +1,5 @@
 /** What every part of the view of quotas looks at: the answer with the draft upon it, and what may be done. */
-import { createContext, useContext, useEffect, useMemo, useState } from "react";
+import { createContext, useContext, useEffect, useMemo, useRef, useState } from "react";
 import { useStore } from "zustand";
 import type { Me, QuotaAnswer } from "../../shared/protocol/control.ts";
 import type { Impact, Period, QuotaTree } from "../../shared/quota/index.ts";
@@ -66,11 +66,22 @@ export function usualPeriod(): Period {
 
 const pauseMs = 120;
 
-/** What the draft would do: worked out in a pause, not between two keys. Null while it is. */
+/**
+ * What the draft would do: worked out at once after a pause, and in the next pause where one edit follows the other, so that
+ * a key held down does not wait for it. Null until it is.
+ */
 export function useImpact(model: QuotaModel, draft: QuotaDraft): Impact | null {
   const [found, setFound] = useState<{ model: QuotaModel; draft: QuotaDraft; impact: Impact } | null>(null);
+  const editedAtMs = useRef(Number.NEGATIVE_INFINITY);
   useEffect(() => {
-    const timer = setTimeout(() => setFound({ model, draft, impact: draftImpact(model, draft) }), pauseMs);
+    const workOut = () => setFound({ model, draft, impact: draftImpact(model, draft) });
+    const restedMs = performance.now() - editedAtMs.current;
+    editedAtMs.current = performance.now();
+    if (restedMs >= pauseMs) {
+      workOut();
+      return;
+    }
+    const timer = setTimeout(workOut, pauseMs);
     return () => clearTimeout(timer);
   }, [model, draft]);
   return found !== null && found.model === model && found.draft === draft ? found.impact : null;

@@ -158,52 +158,65 @@ export interface ImpactSentence {
   readonly tone: "warning" | "good" | "calm";
 }
 
-/** What a draft would do, one sentence each, the gravest first. */
-export function impactSentences(t: Translate, model: QuotaModel, impact: Impact): readonly ImpactSentence[] {
+/** What a draft would do, one sentence each, the gravest first; no more than `most` are put into words. */
+export function impactSentences(
+  t: Translate,
+  model: QuotaModel,
+  impact: Impact,
+  most: number,
+): { readonly count: number; readonly first: readonly ImpactSentence[] } {
   const over = impact.overLimit.map(
-    ({ nodeId, resource, over: above, runningAbove, limit }): ImpactSentence => ({
-      key: `over ${nodeId} ${resource}`,
-      tone: "warning",
-      words: t(runningAbove.length === 0 ? "quota.overLimit" : "quota.runningAbove", {
-        count: runningAbove.length,
-        place: pathWords(t, model, nodeId),
-        limit: exactWords(t, resource, limit),
-        over: exactWords(t, resource, above),
+    ({ nodeId, resource, over: above, runningAbove, limit }) =>
+      (): ImpactSentence => ({
+        key: `over ${nodeId} ${resource}`,
+        tone: "warning",
+        words: t(runningAbove.length === 0 ? "quota.overLimit" : "quota.runningAbove", {
+          count: runningAbove.length,
+          place: pathWords(t, model, nodeId),
+          limit: exactWords(t, resource, limit),
+          over: exactWords(t, resource, above),
+        }),
       }),
-    }),
   );
-  const queue: readonly ImpactSentence[] = [
-    ...(impact.wouldWait.length === 0
-      ? []
-      : [{ key: "wait", tone: "warning", words: t("quota.wouldWait", { count: impact.wouldWait.length }) } as const]),
-    ...(impact.wouldStart.length === 0
-      ? []
-      : [{ key: "start", tone: "good", words: t("quota.wouldStart", { count: impact.wouldStart.length }) } as const]),
-  ];
+  const [waiting, starting] = [impact.wouldWait.length, impact.wouldStart.length];
+  const wait = (): ImpactSentence => ({
+    key: "wait",
+    tone: "warning",
+    words: t("quota.wouldWait", { count: waiting }),
+  });
+  const begin = (): ImpactSentence => ({
+    key: "start",
+    tone: "good",
+    words: t("quota.wouldStart", { count: starting }),
+  });
+  const queue = [...(waiting === 0 ? [] : [wait]), ...(starting === 0 ? [] : [begin])];
   const promised = impact.overCommitments
     .filter(({ after }) => after.over.numerator > 0)
     .map(
-      ({ after }): ImpactSentence => ({
-        key: `promised ${after.nodeId} ${after.resource}`,
-        tone: "calm",
-        words: t("quota.wouldPromise", {
-          place: pathWords(t, model, after.nodeId),
-          total: exactWords(t, after.resource, after.childrenTotal),
-          limit: exactWords(t, after.resource, after.limit),
+      ({ after }) =>
+        (): ImpactSentence => ({
+          key: `promised ${after.nodeId} ${after.resource}`,
+          tone: "calm",
+          words: t("quota.wouldPromise", {
+            place: pathWords(t, model, after.nodeId),
+            total: exactWords(t, after.resource, after.childrenTotal),
+            limit: exactWords(t, after.resource, after.limit),
+          }),
         }),
-      }),
     );
   const above = impact.aboveParent.map(
-    ({ after }): ImpactSentence => ({
-      key: `above ${after.nodeId} ${after.resource}`,
-      tone: "calm",
-      words: t("quota.aboveParent", {
-        place: pathWords(t, model, after.nodeId),
-        limit: exactWords(t, after.resource, after.limit),
-        above: placeWords(t, model, after.above.nodeId),
-        tighter: exactWords(t, after.resource, after.above.limit),
+    ({ after }) =>
+      (): ImpactSentence => ({
+        key: `above ${after.nodeId} ${after.resource}`,
+        tone: "calm",
+        words: t("quota.aboveParent", {
+          place: pathWords(t, model, after.nodeId),
+          limit: exactWords(t, after.resource, after.limit),
+          above: placeWords(t, model, after.above.nodeId),
+          tighter: exactWords(t, after.resource, after.above.limit),
+        }),
       }),
-    }),
   );
-  return [...over, ...queue, ...promised, ...above];
+  const all = [...over, ...queue, ...promised, ...above];
+  return { count: all.length, first: all.slice(0, most).map((sentence) => sentence()) };
 }

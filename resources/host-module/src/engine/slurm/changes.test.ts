@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { SlurmChange } from "../../slurm/commands.ts";
-import { commandsOf, slurmChangesOf } from "./changes.ts";
+import { commandsOf, independentRuns, slurmChangesOf } from "./changes.ts";
 import { resourcesOf } from "./limit-mapping.ts";
 
 const resources = resourcesOf(["cpu", "mem", "gres/cardshare"], []);
@@ -37,4 +37,23 @@ test("a person's limits need the name that Slurm knows the person by", () => {
       expect.objectContaining({ code: "bad-request" }),
     );
   }
+});
+
+test("limits of different subjects may be set in any order, those of one and all else may not", () => {
+  const set = (account: string, cpu: number): SlurmChange => ({
+    kind: "set-limits",
+    target: { kind: "account", account },
+    limits: { grpTres: { cpu } },
+  });
+  const changes: readonly SlurmChange[] = [
+    ...[set("a", 1), set("b", 2), set("c", 2), set("a", 3), set("d", 4)],
+    ...[{ kind: "add-account", account: "e", parent: "root", organization: "e" } as const, set("e", 5), set("f", 6)],
+  ];
+  const runs = independentRuns(changes, commandsOf(changes, "lab"));
+  expect(runs.map((run) => run.map(({ names }) => names.join(",")))).toEqual([
+    ["a", "b,c"],
+    ["a", "d"],
+    ["e"],
+    ["e", "f"],
+  ]);
 });

@@ -100,6 +100,34 @@ export function commandsOf(changes: readonly SlurmChange[], cluster: string): re
   );
 }
 
+/**
+ * The commands of these changes, in their order, in runs within which it does not matter which comes first: limits of
+ * different subjects. Whatever else there is makes a run of its own.
+ */
+export function independentRuns(
+  changes: readonly SlurmChange[],
+  commands: readonly SlurmCommand[],
+): readonly (readonly SlurmCommand[])[] {
+  const runs: SlurmCommand[][] = [];
+  let touched = new Set<string>();
+  for (const command of commands) {
+    const targets = command.changes.flatMap((place) => {
+      const change = changes[place];
+      return change?.kind === "set-limits" ? [JSON.stringify(change.target)] : [];
+    });
+    const areLimits = targets.length === command.changes.length;
+    const last = runs.at(-1);
+    if (last !== undefined && areLimits && touched.size > 0 && !targets.some((target) => touched.has(target))) {
+      last.push(command);
+    } else {
+      runs.push([command]);
+      touched = new Set();
+    }
+    if (areLimits) for (const target of targets) touched.add(target);
+  }
+  return runs;
+}
+
 export function slurmLimitsOf({ limits }: Association): SlurmLimits {
   return { grpTres: limits.grpTres, grpTresMins: limits.grpTresMins ?? {} };
 }
