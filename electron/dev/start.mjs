@@ -12,6 +12,8 @@ const help = `Opens the Tessera console.
   npm start -- --web            in a browser, on 127.0.0.1
   npm start -- --port 4600      in a browser, on this port (default: any free one)
   npm start -- --no-demo        without the demo cluster
+  npm start -- --demo-as USER   logs in to the demo cluster as one of its people (li.wei leads a tenant,
+                                chen.yu is in one)
   npm start -- --cluster NAME   opens this cluster (demo, or one added before)
   npm start -- --data-directory DIR
                                 where clusters, settings and the last known state are kept
@@ -53,7 +55,7 @@ function desktop() {
 }
 
 function readOptions(words) {
-  const withValue = new Set(["--port", "--cluster", "--data-directory"]);
+  const withValue = new Set(["--port", "--cluster", "--data-directory", "--demo-as"]);
   const alone = new Set(["--web", "--no-demo"]);
   for (let index = 0; index < words.length; index += 1) {
     const word = words[index];

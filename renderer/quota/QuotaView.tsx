@@ -2,12 +2,12 @@
 import { useDeferredValue, useEffect, useMemo } from "react";
 import { useStore } from "zustand";
 import type { ControlState } from "../../shared/api/contract.ts";
-import type { AppErrorData } from "../../shared/errors.ts";
 import type { Me } from "../../shared/protocol/control.ts";
 import { registerKey } from "../app/keys.ts";
-import { Notice } from "../design/controls.tsx";
 import { ErrorText } from "../i18n/ErrorText.tsx";
 import { useText } from "../i18n/index.ts";
+import { LedgerGate, ViewNotice } from "../ledger/LedgerGate.tsx";
+import { useSnapshot } from "../stores/snapshot.ts";
 import { BulkBar } from "./BulkBar.tsx";
 import { DraftPanel } from "./DraftPanel.tsx";
 import { deskFor } from "./desk.ts";
@@ -20,59 +20,24 @@ import { NodePanel } from "./NodePanel.tsx";
 import { QuotaBar } from "./QuotaBar.tsx";
 import { QuotaTable } from "./QuotaTable.tsx";
 import styles from "./quota.module.css";
-import { quotaStoreFor, useFreshQuotas, useLedger } from "./services.ts";
+import { quotaStoreFor, useFreshQuotas } from "./services.ts";
 import type { QuotaStore } from "./store.ts";
 
 export function QuotaView() {
-  const t = useText();
-  const { clusterId, clusterName, control, error } = useLedger();
-  const failure = error ?? (control?.state === "failed" ? control.error : null);
-  if (clusterId === null) return <Centred title={t("quota.noCluster")} />;
-  if (failure !== null) return <Centred title={t("quota.failed")} error={failure} />;
-  if (control === null || control.state === "connecting") return <Centred title={t("quota.loading")} />;
-  if (control.state === "none")
-    return <Centred title={t("quota.noControlHost")} words={t("quota.noControlHostHint")} />;
-  if (control.state === "no-ledger") return <Centred title={t("quota.noLedger")} words={t("quota.noLedgerHint")} />;
-  if (control.me === null) return <Centred title={t("quota.loading")} />;
-  if (control.me.role === "none" && !control.me.open) {
-    return <Centred title={t("quota.noRole")} words={t("quota.noRoleHint")} />;
-  }
+  const clusterName = useSnapshot((state) => state.clusterName);
   return (
-    <Quotas
-      key={clusterId}
-      clusterId={clusterId}
-      clusterName={clusterName ?? clusterId}
-      control={control}
-      me={control.me}
-      store={quotaStoreFor(clusterId)}
-    />
-  );
-}
-
-function Centred({
-  title,
-  words,
-  error,
-  onAgain,
-}: {
-  readonly title: string;
-  readonly words?: string;
-  readonly error?: AppErrorData;
-  readonly onAgain?: () => void;
-}) {
-  const t = useText();
-  const again =
-    onAgain === undefined ? undefined : (
-      <button type="button" className="button" onClick={onAgain}>
-        {t("quota.again")}
-      </button>
-    );
-  return (
-    <div className={styles.centred}>
-      <Notice title={title} tone={error === undefined ? "calm" : "bad"} action={again}>
-        {error === undefined ? words : <ErrorText error={error} />}
-      </Notice>
-    </div>
+    <LedgerGate>
+      {({ clusterId, control, me }) => (
+        <Quotas
+          key={clusterId}
+          clusterId={clusterId}
+          clusterName={clusterName ?? clusterId}
+          control={control}
+          me={me}
+          store={quotaStoreFor(clusterId)}
+        />
+      )}
+    </LedgerGate>
   );
 }
 
@@ -115,11 +80,13 @@ function Quotas({
     };
   }, [store]);
   if (look === null) {
-    return error === null ? (
-      <Centred title={t("quota.loading")} />
-    ) : (
-      <Centred title={t("quota.failed")} error={error} onAgain={() => void store.load()} />
+    if (error === null) return <ViewNotice title={t("quota.loading")} />;
+    const again = (
+      <button type="button" className="button" onClick={() => void store.load()}>
+        {t("quota.again")}
+      </button>
     );
+    return <ViewNotice title={t("quota.failed")} error={error} action={again} />;
   }
   return (
     <LookContext value={look}>

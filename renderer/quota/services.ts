@@ -1,26 +1,8 @@
-/** What the view of quotas takes from the rest of the console: the cluster, where its ledger stands, and the services. */
+/** What the view of quotas takes from the rest of the console: the stores of the clusters, kept as new as their ledgers. */
 import { useEffect, useMemo, useState } from "react";
 import type { ControlState } from "../../shared/api/contract.ts";
-import type { AppErrorData } from "../../shared/errors.ts";
 import { client } from "../client/index.ts";
-import { useControl, useControlStore } from "../stores/control.ts";
-import { useSnapshot } from "../stores/snapshot.ts";
 import { createQuotaStore, type QuotaStore } from "./store.ts";
-
-export interface Ledger {
-  readonly clusterId: string | null;
-  readonly clusterName: string | null;
-  /** Null until the services have said where it stands. */
-  readonly control: ControlState | null;
-  readonly error: AppErrorData | null;
-}
-
-export function useLedger(): Ledger {
-  const clusterId = useSnapshot((state) => state.activeClusterId);
-  const clusterName = useSnapshot((state) => state.clusterName);
-  const error = useControlStore((state) => state.error);
-  return { clusterId, clusterName, control: useControl(), error };
-}
 
 /** A draft outlasts the view: whoever looks at the board in between finds it again. */
 const stores = new Map<string, QuotaStore>();

@@ -1,5 +1,5 @@
 /** Requests for more: what is open, what was granted, what was decided; the selected one at the right. */
-import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from "react";
 import { useStore } from "zustand";
 import type { Me } from "../../shared/protocol/control.ts";
 import { go, useRoute } from "../app/views.ts";
@@ -9,8 +9,8 @@ import { ErrorText } from "../i18n/ErrorText.tsx";
 import { useFormat } from "../i18n/format.ts";
 import { useText } from "../i18n/index.ts";
 import { useNow } from "../inspector/now.ts";
+import { LedgerGate, ViewNotice } from "../ledger/LedgerGate.tsx";
 import { modelOf } from "../quota/model.ts";
-import { useControl } from "../stores/control.ts";
 import { AskForm } from "./AskForm.tsx";
 import { GrantPanel, RequestPanel } from "./DecisionPanel.tsx";
 import { parseAsk } from "./form.ts";
@@ -20,28 +20,11 @@ import styles from "./requests.module.css";
 import { raiseWords, subjectPath } from "./words.ts";
 
 export function RequestsView() {
-  const t = useText();
-  const control = useControl();
-  const notice = (title: string, text?: ReactNode) => (
-    <div className={styles.state}>
-      <Notice title={title}>{text}</Notice>
-    </div>
+  return (
+    <LedgerGate>
+      {({ me, control }) => <Inbox me={me} revision={`${control.ledgerRevision} ${control.usageRevision}`} />}
+    </LedgerGate>
   );
-  switch (control?.state) {
-    case undefined:
-    case "connecting":
-      return notice(t("requests.loading"));
-    case "none":
-      return notice(t("requests.noHost"), t("requests.noHostText"));
-    case "no-ledger":
-      return notice(t("requests.noLedger"), t("requests.noLedgerText"));
-    case "failed":
-      return notice(t("requests.failed"), control?.error == null ? undefined : <ErrorText error={control.error} />);
-    default:
-      if (control?.me == null) return notice(t("requests.loading"));
-      if (control.me.role === "none") return notice(t("requests.noRole"), t("requests.noRoleText"));
-      return <Inbox me={control.me} revision={`${control.ledgerRevision} ${control.usageRevision}`} />;
-  }
 }
 
 function useInbox(me: Me, revision: string) {
@@ -79,13 +62,8 @@ function Inbox({ me, revision }: { readonly me: Me; readonly revision: string })
   const selected = ask === null ? chosen : null;
   const root = useRef<HTMLDivElement>(null);
   const panel = useRef<HTMLElement>(null);
-  if (inbox === null) {
-    return (
-      <div className={styles.state}>
-        {error === null ? <Notice title={t("requests.loading")} /> : <ErrorText error={error} />}
-      </div>
-    );
-  }
+  if (inbox === null)
+    return <ViewNotice title={t(error === null ? "requests.loading" : "ledger.failed")} error={error} />;
   const requests = [...inbox.open, ...inbox.history];
   const request = requests.find(({ id }) => id === selected);
   const grant = inbox.grants.find(({ id }) => id === selected);

@@ -3,57 +3,17 @@ import { useState } from "react";
 import type { Me, Organisation, TenantView } from "../../shared/protocol/control.ts";
 import { TenantSwatch } from "../board/Swatch.tsx";
 import { client } from "../client/index.ts";
-import { Notice, Segments } from "../design/controls.tsx";
+import { Notice } from "../design/controls.tsx";
 import { PlusIcon } from "../design/icons.tsx";
-import { ErrorText } from "../i18n/ErrorText.tsx";
 import { useText } from "../i18n/index.ts";
+import { LedgerGate, ViewNotice } from "../ledger/LedgerGate.tsx";
 import { tenantMark } from "../stores/colouring.ts";
-import { useControl, useControlStore, useOrganisation } from "../stores/control.ts";
-import { useSnapshot } from "../stores/snapshot.ts";
-import { ChangeTrouble, useChange, useClusterId } from "./change.tsx";
+import { useOrganisation } from "../stores/control.ts";
+import { useClusterId } from "./change.tsx";
 import { findAcross, peopleOf } from "./model.ts";
 import { NameField } from "./Name.tsx";
 import { Holders, TenantTree, usePersonName } from "./TenantTree.tsx";
 import styles from "./tenants.module.css";
-
-type Engine = "auto" | "local" | "slurm";
-
-function NoLedger({ me, hostId }: { readonly me: Me | null; readonly hostId: string | null }) {
-  const t = useText();
-  const clusterId = useClusterId();
-  const host = useSnapshot((state) => (hostId === null ? undefined : state.hosts.get(hostId))?.name);
-  const change = useChange();
-  const [engine, setEngine] = useState<Engine>("auto");
-  const mayMake = me?.role === "administrator" && hostId !== null;
-  const make = () => change.run(() => client().request("ledger.create", { clusterId, input: { engine } }));
-  return (
-    <Notice
-      title={t("tenants.noLedger")}
-      action={
-        mayMake ? (
-          <div>
-            <Segments<Engine>
-              label={t("tenants.engine")}
-              value={engine}
-              segments={(["auto", "local", "slurm"] as const).map((value) => ({
-                value,
-                label: t(`tenants.engine-${value}`),
-              }))}
-              onChange={setEngine}
-            />{" "}
-            <button type="button" className="button primary" disabled={change.busy} onClick={() => void make()}>
-              {t("tenants.makeControl", { host: host ?? hostId })}
-            </button>
-          </div>
-        ) : undefined
-      }
-    >
-      <p>{t("tenants.noLedgerText")}</p>
-      {mayMake ? null : <p>{t("tenants.noLedgerAsk")}</p>}
-      <ChangeTrouble change={change} />
-    </Notice>
-  );
-}
 
 function FoundList({
   organisation,
@@ -207,27 +167,12 @@ function Tenants({ me, organisation }: { readonly me: Me; readonly organisation:
 }
 
 export function TenantsView() {
+  return <LedgerGate>{({ me }) => <Known me={me} />}</LedgerGate>;
+}
+
+function Known({ me }: { readonly me: Me }) {
   const t = useText();
-  const control = useControl();
   const organisation = useOrganisation();
-  const error = useControlStore((state) => state.error);
-  const me = control?.me ?? null;
-  if (control?.state === "no-ledger") return <NoLedger me={me} hostId={control.controlHostId} />;
-  if (control?.state === "none") return <Notice title={t("tenants.noHost")}>{t("tenants.noHostText")}</Notice>;
-  if (me?.role === "none") return <Notice title={t("tenants.stranger")}>{t("tenants.strangerText")}</Notice>;
-  const trouble = control?.state === "failed" ? (control.error ?? error) : error;
-  if (organisation === null || me === null) {
-    if (trouble === null) return <Notice title={t("tenants.connecting")} />;
-    return (
-      <Notice title={t("tenants.failed")} tone="bad">
-        <ErrorText error={trouble} />
-      </Notice>
-    );
-  }
-  return (
-    <>
-      {trouble === null ? null : <ErrorText error={trouble} />}
-      <Tenants me={me} organisation={organisation} />
-    </>
-  );
+  if (organisation === null) return <ViewNotice title={t("tenants.loading")} />;
+  return <Tenants me={me} organisation={organisation} />;
 }

@@ -31,8 +31,6 @@ export const audit = {
   "audit.noChanges": "Nothing changed.",
   "audit.commandLine": "Command line",
   "audit.error": "Error",
-  "audit.none": "This cluster has no control host.",
-  "audit.connecting": "The control host is being reached.",
-  "audit.noLedger": "There is no ledger on the control host yet.",
-  "audit.noneForYou": "Administrators read the audit of the cluster, leads that of their tenants.",
+  "audit.noneForYou": "The audit is not shown to members",
+  "audit.noneForYouText": "Administrators read the audit of the cluster, leads that of their tenants.",
 } as const;

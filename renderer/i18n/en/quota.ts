@@ -179,15 +179,7 @@ export const quota = {
   "quota.notThere": "not there",
   "quota.resolve_one": "Apply {{count}} choice",
   "quota.resolve_other": "Apply {{count}} choices",
-  "quota.noCluster": "No cluster is open",
   "quota.failed": "The quotas could not be read",
   "quota.again": "Try again",
   "quota.loading": "Reading the quotas",
-  "quota.noControlHost": "No control host",
-  "quota.noControlHostHint":
-    "Choose the control host of this cluster: the one that keeps the ledger of tenants and limits.",
-  "quota.noLedger": "No ledger yet",
-  "quota.noLedgerHint": "An administrator creates it on the control host: tessera-host ledger create",
-  "quota.noRole": "You have no role on this cluster",
-  "quota.noRoleHint": "Ask a lead to add you to a project, or an administrator to make you a lead.",
 } as const;

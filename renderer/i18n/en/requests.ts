@@ -2,13 +2,6 @@
 export const requests = {
   "app.requests": "Requests",
   "requests.loading": "Looking at the requests",
-  "requests.noHost": "No host to ask",
-  "requests.noHostText": "Connect the cluster: its control host keeps the requests.",
-  "requests.noLedger": "No ledger yet",
-  "requests.noLedgerText": "Requests are kept where tenants and quotas are. Create the ledger of this cluster first.",
-  "requests.failed": "The ledger does not answer",
-  "requests.noRole": "You are in no project yet",
-  "requests.noRoleText": "Ask a lead of your team to add you to a project; then you can ask for more here.",
   "requests.empty": "Nobody has asked for more",
   "requests.emptyText": "Where a limit is too tight for a while, ask for more: it ends by itself.",
   "requests.nothingOpen": "Nothing is open.",

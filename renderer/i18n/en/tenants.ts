@@ -1,6 +1,7 @@
 /** Tenants, projects and their people. */
 export const tenants = {
   "tenants.title": "Tenants",
+  "tenants.loading": "Reading the tenants",
   "tenants.new": "New tenant",
   "tenants.newProject": "New project",
   "tenants.name": "Name",
@@ -53,19 +54,4 @@ export const tenants = {
   "tenants.again": "Make my change again",
   "tenants.leave": "Leave theirs",
   "tenants.open": "Nobody is named administrator: everyone who is let in administers.",
-  "tenants.noLedger": "No ledger here yet",
-  "tenants.noLedgerText":
-    "The ledger is a file on one host that records tenants, people, limits and who changed them. Without it everyone who is let in may do everything.",
-  "tenants.noLedgerAsk": "An administrator can make one.",
-  "tenants.makeControl": "Make {{host}} the control host",
-  "tenants.engine": "Limits are kept by",
-  "tenants.engine-auto": "What is there",
-  "tenants.engine-local": "Embedded engine",
-  "tenants.engine-slurm": "Slurm",
-  "tenants.noHost": "Not connected",
-  "tenants.noHostText": "Connect the cluster to see its tenants.",
-  "tenants.connecting": "Looking for the ledger",
-  "tenants.failed": "The ledger cannot be reached",
-  "tenants.stranger": "You are in no tenant here",
-  "tenants.strangerText": "Ask a lead of your team to add you to a project; this page then shows what is yours.",
 } as const;

@@ -33,8 +33,6 @@ export const audit: Translated<typeof english> = {
   "audit.noChanges": "没有变化。",
   "audit.commandLine": "命令行",
   "audit.error": "错误",
-  "audit.none": "此集群没有控制主机。",
-  "audit.connecting": "正在连接控制主机。",
-  "audit.noLedger": "控制主机上还没有账本。",
-  "audit.noneForYou": "管理员可查看集群的审计，负责人可查看其租户的审计。",
+  "audit.noneForYou": "审计不对成员开放",
+  "audit.noneForYouText": "管理员可查看集群的审计，负责人可查看其租户的审计。",
 };

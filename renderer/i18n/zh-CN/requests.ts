@@ -4,13 +4,6 @@ import type { Translated } from "./translated.ts";
 export const requests: Translated<typeof english> = {
   "app.requests": "申请",
   "requests.loading": "正在读取申请",
-  "requests.noHost": "没有可询问的主机",
-  "requests.noHostText": "请先连接集群：申请保存在其控制主机上。",
-  "requests.noLedger": "还没有账本",
-  "requests.noLedgerText": "申请与租户、配额保存在一起。请先创建该集群的账本。",
-  "requests.failed": "账本没有应答",
-  "requests.noRole": "你还不在任何项目中",
-  "requests.noRoleText": "请团队负责人把你加入项目，之后即可在此申请更多资源。",
   "requests.empty": "还没有人申请更多资源",
   "requests.emptyText": "限额暂时不够时，可以申请更多；到期自动收回。",
   "requests.nothingOpen": "没有待处理的申请。",

@@ -1,6 +1,7 @@
 /** 租户、项目与人员。 */
 export const tenants = {
   "tenants.title": "租户",
+  "tenants.loading": "正在读取租户",
   "tenants.new": "新建租户",
   "tenants.newProject": "新建项目",
   "tenants.name": "名称",
@@ -46,19 +47,4 @@ export const tenants = {
   "tenants.again": "再次应用我的更改",
   "tenants.leave": "保留对方的更改",
   "tenants.open": "尚未指定管理员：所有获准进入的人都可管理。",
-  "tenants.noLedger": "这里还没有账本",
-  "tenants.noLedgerText":
-    "账本是一台主机上的文件，记录租户、人员、限额以及由谁更改。没有账本时，所有获准进入的人都可做任何操作。",
-  "tenants.noLedgerAsk": "管理员可以创建账本。",
-  "tenants.makeControl": "将 {{host}} 设为控制主机",
-  "tenants.engine": "限额由谁执行",
-  "tenants.engine-auto": "自动选择",
-  "tenants.engine-local": "内置引擎",
-  "tenants.engine-slurm": "Slurm",
-  "tenants.noHost": "未连接",
-  "tenants.noHostText": "连接集群后可查看其租户。",
-  "tenants.connecting": "正在查找账本",
-  "tenants.failed": "无法访问账本",
-  "tenants.stranger": "你不在任何租户中",
-  "tenants.strangerText": "请团队负责人把你加入项目，之后这里会显示你的内容。",
 };
