@@ -257,7 +257,7 @@ function Why({ subject, allocationId }: { readonly subject: string; readonly all
             <ul>
               {found.blockers.map((blocker) => (
                 <li key={`${blocker.subject} ${blocker.resource}`}>
-                  {t("quota.blocker", {
+                  {t(blocker.subject === null && blocker.name === "" ? "quota.blockerUnseen" : "quota.blocker", {
                     level: levelWords(t, blocker.level),
                     name: blocker.name,
                     resource: resourceWords(t, blocker.resource),

@@ -161,6 +161,7 @@ export const quota = {
   "quota.kind-job": "job",
   "quota.kind-lease": "lease",
   "quota.why": "Why?",
+  "quota.blockerUnseen": "{{level}}, {{resource}}: {{missing}} missing;",
   "quota.blocker": "{{level}} {{name}}, {{resource}}: {{used}} of {{limit}} in use, {{missing}} missing;",
   "quota.notChecked": "The engine could not be checked",
   "quota.drift_one": "{{count}} difference between ledger and engine",

@@ -145,6 +145,7 @@ export const quota: Translated<typeof english> = {
   "quota.kind-job": "作业",
   "quota.kind-lease": "租约",
   "quota.why": "为什么？",
+  "quota.blockerUnseen": "{{level}}，{{resource}}：差 {{missing}}；",
   "quota.blocker": "{{level}} {{name}}，{{resource}}：已用 {{used}} / {{limit}}，差 {{missing}}；",
   "quota.notChecked": "无法检查调度引擎",
   "quota.drift_other": "账本与调度引擎有 {{count}} 处不同",

@@ -14,7 +14,9 @@ import { settings } from "../ledger/settings.ts";
 import type { System } from "../system.ts";
 
 const ledgers = new WeakMap<System, Ledger>();
-const engines = new WeakMap<System, Promise<Engine>>();
+const engines = new WeakMap<System, { readonly opening: Promise<Engine>; readonly atMs: number }>();
+/** An engine knows the cluster's configuration as it was; a console stays connected for days. */
+const engineMaxAgeMs = 300_000;
 
 /** The ledger of this host; null where it has none. Throws AppError where there is one that cannot be opened. */
 export function ledgerHere(system: System): Ledger | null {
@@ -53,17 +55,18 @@ export function engineKindOf(reader: Reader): EngineKind {
 /** The engine that the ledger names. Throws AppError where it does not answer; the next call asks again. */
 export function engineOf(system: System): Promise<Engine> {
   const known = engines.get(system);
-  if (known !== undefined) return known;
+  const atMs = performance.now();
+  if (known !== undefined && atMs - known.atMs < engineMaxAgeMs) return known.opening;
   const ledger = ledgerOf(system);
   const opening = openEngine(engineKindOf(ledger), system, ledger);
-  engines.set(system, opening);
+  engines.set(system, { opening, atMs });
+  const forget = () => {
+    if (engines.get(system)?.opening === opening) engines.delete(system);
+  };
   // One that found nobody to ask is made anew by the next call.
-  opening.then(
-    (engine) => {
-      if (!answers(engine)) engines.delete(system);
-    },
-    () => engines.delete(system),
-  );
+  opening.then((engine) => {
+    if (!answers(engine)) forget();
+  }, forget);
   return opening;
 }
 

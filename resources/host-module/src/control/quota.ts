@@ -9,7 +9,6 @@ import type {
   QuotaOutcome,
   QuotaProgress,
   QuotaResult,
-  WaitReason,
 } from "../../../../shared/protocol/control.ts";
 import {
   add,
@@ -355,30 +354,4 @@ function aboveTheParent(subject: string): AppErrorData {
 
 function changedMeanwhile(reader: Reader, edit: QuotaEdit): AppErrorData {
   return reader.conflictSince(limits, { subject: edit.subject }, edit.basedOn).toData();
-}
-
-/** Why something waits. Throws AppError `not-found` also for what is somebody else's: whether it is there is not said. */
-export async function explain(
-  system: System,
-  access: Access,
-  { subject, allocationId }: HostInput<"quota.explain">,
-): Promise<WaitReason> {
-  const ledger = ledgerOf(system);
-  const engine = await engineOf(system);
-  const known = enginePeople(ledger);
-  const allocation = (await engine.allocations(known)).find(({ id }) => id === allocationId);
-  const allowed = allocation?.subject === subject && mayReadSubject(access, subject);
-  if (!allowed && !access.administrator) {
-    throw new AppError({ code: "not-found", message: `There is no ${allocationId} of ${subject}.`, remedy: "" });
-  }
-  const reason = await engine.explain(allocationId, known, periodsIn(ledger));
-  const names = new Map(quotaNodes(ledger, new Map()).map(({ id, name }) => [id, name]));
-  return {
-    ...reason,
-    blockers: reason.blockers.map((blocker) => {
-      const seen = blocker.subject === null || access.administrator || mayReadSubject(access, blocker.subject);
-      const name = blocker.subject === null ? blocker.name : (names.get(blocker.subject) ?? blocker.name);
-      return seen ? { ...blocker, name } : { ...blocker, subject: null, name: "", limit: zero, used: zero };
-    }),
-  };
 }

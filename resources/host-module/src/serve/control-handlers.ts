@@ -46,7 +46,8 @@ export const controlHandlers: { readonly [M in ControlMethod]: ControlHandler<M>
 
   "quota.get": async (system, _input, { access }) => (await quota()).quotas(system, await access()),
   "quota.set": async (system, input, call) => (await quota()).setQuotas(system, await call.access(), input, call),
-  "quota.explain": async (system, input, { access }) => (await quota()).explain(system, await access(), input),
+  "quota.explain": async (system, input, { access }) =>
+    (await import("../control/explain.ts")).explain(system, await access(), input),
   "engine.status": async (system) => (await (await context()).engineOf(system)).status(),
   "engine.drift": async (system) => (await import("../control/drift.ts")).drift(system),
   "engine.resolve": async (system, input, call) =>

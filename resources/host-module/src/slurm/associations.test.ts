@@ -184,7 +184,7 @@ describe.skipIf(!hasSamples)("the lab cluster, seven releases", () => {
       ["owned", ["DenyOnLimit"], ["borrow"], null, 1],
       ["borrow", [], [], 5, 0.25],
     ]);
-    expect(oldest.facts.map((qos) => overriddenTres(qos))).toEqual([[], [], ["gres/gpu"]]);
+    expect(oldest.facts.map((qos) => overriddenTres(qos))).toEqual([[], [], ["GrpTRES gres/gpu"]]);
     for (const release of labReleases) expect(readQos(text(release, "sacctmgr_qos_P"))).toEqual(oldest);
     for (const release of jsonReleases) {
       const { facts, unread } = readQosJson(json(release, "sacctmgr_qos"));

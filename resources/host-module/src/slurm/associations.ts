@@ -53,8 +53,16 @@ export interface Qos {
 
 /**
  * Which limits of a QOS replace the same limits of all associations of its jobs: a QOS with a limit of its own is a way
- * around the quota for whoever may use it. By resource, `gres/gpu`.
+ * around the quota for whoever may use it. As sacctmgr names them: `GrpTRES gres/gpu`, `GrpTRESMins gres/cardshare`.
  */
 export function overriddenTres(qos: Qos): readonly string[] {
-  return Object.keys(qos.limits.grpTres).sort();
+  const { grpTres, grpTresMins } = qos.limits;
+  return [
+    ...Object.keys(grpTres)
+      .sort()
+      .map((tres) => `GrpTRES ${tres}`),
+    ...Object.keys(grpTresMins ?? {})
+      .sort()
+      .map((tres) => `GrpTRESMins ${tres}`),
+  ];
 }

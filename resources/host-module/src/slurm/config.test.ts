@@ -26,7 +26,7 @@ const good: SlurmSettings = {
   selectTypeParameters: ["CR_CORE_MEMORY"],
   priorityType: "priority/multifactor",
   usageResetPeriod: "NONE",
-  decayHalfLifeSeconds: 0,
+  decayHalfLifeSeconds: 18_250 * 86_400,
   privateData: ["accounts", "jobs", "reservations", "usage", "users"],
   dbdPrivateData: ["accounts", "jobs", "reservations", "usage", "users"],
   resvOverRunMinutes: "unlimited",
@@ -222,7 +222,7 @@ describe("one fault at a time: the finding, the line to write, and the quotas th
       { decayHalfLifeSeconds: 604_800 },
       "decay",
       "warning",
-      "slurm.conf: PriorityDecayHalfLife=0",
+      "slurm.conf: PriorityDecayHalfLife=18250-0",
       ["card-hours"],
     ],
     [
@@ -231,7 +231,7 @@ describe("one fault at a time: the finding, the line to write, and the quotas th
       "reset",
       "warning",
       "slurm.conf: PriorityUsageResetPeriod=NONE",
-      [],
+      ["card-hours"],
     ],
     [
       "untyped requests",
@@ -300,6 +300,15 @@ describe("one fault at a time: the finding, the line to write, and the quotas th
     expect(`${wrong[0]?.change?.file}: ${wrong[0]?.change?.key}=${wrong[0]?.change?.value}`).toBe(line);
     expect(quotas.filter(({ enforced }) => !enforced).map(({ quota }) => quota)).toEqual(broken);
   });
+});
+
+test("no decay at all needs a reset by Slurm: a configuration without either is never advised", () => {
+  const { findings, quotas } = checkSlurm({ ...good, decayHalfLifeSeconds: 0, usageResetPeriod: "MONTHLY" }, newest);
+  expect(findings.flatMap(({ level, remedy }) => (level === "ok" ? [] : [remedy]))).toEqual([
+    "In slurm.conf: PriorityDecayHalfLife=18250-0. Restart slurmctld.",
+    "In slurm.conf: PriorityUsageResetPeriod=NONE. With PriorityDecayHalfLife=18250-0. Restart slurmctld.",
+  ]);
+  expect(quotas.find(({ quota }) => quota === "card-hours")?.enforced).toBe(false);
 });
 
 test("an old release does not enforce billing, an unknown one is not trusted, and both are said", () => {

@@ -148,24 +148,49 @@ function priorityFinding({ priorityType }: SlurmSettings): SlurmFinding {
   return bad("priority", "problem", message, slurmConf("PriorityType", "priority/multifactor"));
 }
 
-function decayFinding({ decayHalfLifeSeconds }: SlurmSettings): SlurmFinding {
-  if (decayHalfLifeSeconds === 0) return ok("decay", "Use does not fade.");
-  if (decayHalfLifeSeconds === null)
-    return { check: "decay", level: "warning", message: "Whether use fades is not known.", remedy: "", change: null };
-  const days = Math.round(decayHalfLifeSeconds / 8640) / 10;
-  const message = `Use fades to its half in ${days} days (good for fair share): a quota of card-hours then lets through more than it says.`;
-  return bad(
-    "decay",
-    "warning",
-    message,
-    slurmConf("PriorityDecayHalfLife", "0", `${restart} Or keep it, and give the jobs a QOS with the flag NoDecay.`),
+/**
+ * Half-lives from here on are as good as none: a thousandth in a month. None at all (0) makes Slurm refuse its whole
+ * configuration, unless it also zeroes everybody's use by PriorityUsageResetPeriod; much more than this is a bad value to
+ * 22.05.
+ */
+const slowestHalfLifeDays = 18_250;
+
+function fades({ decayHalfLifeSeconds }: SlurmSettings): boolean {
+  return (
+    decayHalfLifeSeconds === null || (decayHalfLifeSeconds !== 0 && decayHalfLifeSeconds < slowestHalfLifeDays * 86_400)
   );
 }
 
-function resetFinding({ usageResetPeriod }: SlurmSettings): SlurmFinding {
-  if (usageResetPeriod === null || usageResetPeriod === "NONE") return ok("reset", "Slurm resets no use by itself.");
-  const message = `PriorityUsageResetPeriod is ${usageResetPeriod}: Slurm zeroes everybody's use, and fair share with it.`;
-  return bad("reset", "warning", message, slurmConf("PriorityUsageResetPeriod", "NONE"));
+function isZeroedBySlurm({ usageResetPeriod }: SlurmSettings): boolean {
+  return usageResetPeriod !== null && usageResetPeriod !== "NONE";
+}
+
+function decayFinding(settings: SlurmSettings): SlurmFinding {
+  const { decayHalfLifeSeconds } = settings;
+  if (decayHalfLifeSeconds === null)
+    return { check: "decay", level: "warning", message: "Whether use fades is not known.", remedy: "", change: null };
+  const slow = slurmConf("PriorityDecayHalfLife", `${slowestHalfLifeDays}-0`);
+  if (decayHalfLifeSeconds === 0) {
+    if (!isZeroedBySlurm(settings)) return ok("decay", "Use does not fade.");
+    const message =
+      "PriorityDecayHalfLife is 0: Slurm starts with that only where PriorityUsageResetPeriod zeroes everybody's use.";
+    return bad("decay", "warning", message, slow);
+  }
+  if (!fades(settings)) return ok("decay", "Use fades by no more than a thousandth a month.");
+  const days = Math.round(decayHalfLifeSeconds / 8640) / 10;
+  const message = `Use fades to its half in ${days} days (good for fair share): a quota of card-hours then lets through more than it says.`;
+  return bad("decay", "warning", message, {
+    ...slow,
+    afterwards: `${restart} Or keep it, and give the jobs a QOS with the flag NoDecay.`,
+  });
+}
+
+function resetFinding(settings: SlurmSettings): SlurmFinding {
+  if (!isZeroedBySlurm(settings)) return ok("reset", "Slurm resets no use by itself.");
+  const message = `PriorityUsageResetPeriod is ${settings.usageResetPeriod}: Slurm zeroes everybody's use, and fair share with it.`;
+  const afterwards =
+    settings.decayHalfLifeSeconds === 0 ? `With PriorityDecayHalfLife=${slowestHalfLifeDays}-0. ${restart}` : restart;
+  return bad("reset", "warning", message, slurmConf("PriorityUsageResetPeriod", "NONE", afterwards));
 }
 
 function submitFinding({ jobSubmitPlugins }: SlurmSettings): SlurmFinding {
@@ -267,7 +292,7 @@ function quotasOf(
   capabilities: SlurmCapabilities,
   types: readonly string[],
 ): readonly QuotaEnforcement[] {
-  const { trackedTres, enforce, selectType, selectTypeParameters, jobSubmitPlugins, decayHalfLifeSeconds } = settings;
+  const { trackedTres, enforce, selectType, selectTypeParameters, jobSubmitPlugins } = settings;
   const isTracked = (tres: string) => trackedTres.includes(tres);
   const limits: readonly Why[] = [
     [settings.accountingStorageType === slurmdbdStorage, "there is no slurmdbd"],
@@ -312,9 +337,10 @@ function quotasOf(
       qos,
       [settings.priorityType === "priority/multifactor", "PriorityType is not priority/multifactor"],
       [
-        decayHalfLifeSeconds === 0,
+        !fades(settings),
         "use fades (PriorityDecayHalfLife), so more than the limit gets through, unless the QOS has NoDecay",
       ],
+      [!isZeroedBySlurm(settings), "Slurm zeroes all use by PriorityUsageResetPeriod, whatever the quota's period"],
       [enforce.includes("safe"), "AccountingStorageEnforce lacks safe, so running jobs are killed at the limit"],
     ]),
     quota("billing", "this release enforces it", [

@@ -166,8 +166,10 @@ function sumOf(used: Usage, amounts: Limits, hours: readonly CardHours[]): Usage
 
 function beyondLimits(blockers: readonly Blocker[]): AppError {
   const sentences = blockers.map(({ nodeId, level, resource, limit, usage, missing }) => {
-    const who = level === "cluster" ? "The cluster" : `The ${level} ${nodeId}`;
-    return `${who} may use ${toWords(limit)} ${resource}, ${toWords(usage)} is in use: ${toWords(missing)} is missing.`;
+    // How much of the cluster others use is not for whoever takes a lease.
+    if (level === "cluster")
+      return `A limit of the cluster on ${resource} holds it up: ${toWords(missing)} is missing.`;
+    return `The ${level} ${nodeId} may use ${toWords(limit)} ${resource}, ${toWords(usage)} is in use: ${toWords(missing)} is missing.`;
   });
   const [first] = blockers;
   const byLead = first?.level === "project" || first?.level === "person";

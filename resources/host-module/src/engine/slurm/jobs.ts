@@ -1,7 +1,7 @@
 /** Slurm's jobs as allocations, and why one waits in terms of our limits. */
 import { parseSubject, personSubject } from "../../../../../shared/organisation/subject.ts";
 import type { AllocationView, WaitReason } from "../../../../../shared/protocol/control.ts";
-import { cardHoursResource, type Fraction, fraction, toWords, zero } from "../../../../../shared/quota/index.ts";
+import { cardHoursResource, type Fraction, fraction, zero } from "../../../../../shared/quota/index.ts";
 import { askedTres, type SlurmJob } from "../../slurm/jobs.ts";
 import type { LimitCheck, LimitLevel, WaitExplanation } from "../../slurm/wait-reason.ts";
 import type { EnginePerson, PeriodOf } from "../engine.ts";
@@ -68,7 +68,7 @@ export function timeOf(seconds: number | null): string | null {
   return seconds === null ? null : new Date(seconds * 1000).toISOString();
 }
 
-/** Slurm's explanation in our subjects and units. */
+/** Slurm's explanation in our subjects and units; the sentence is empty where limits block, for it is said by who may see them. */
 export function waitReasonOf(
   explanation: WaitExplanation,
   people: readonly EnginePerson[],
@@ -80,13 +80,7 @@ export function waitReasonOf(
     return { reason, sentence: `It waits for something that is no limit: Slurm says ${reason}.`, blockers: [] };
   }
   const blockers = explanation.blocks.map((check) => blockerOf(check, people, resources, periodOf));
-  const first = blockers[0];
-  const others = blockers.length > 1 ? ` ${blockers.length - 1} more would hold it up too.` : "";
-  const sentence =
-    first === undefined
-      ? explanation.note
-      : `${first.name} may use ${toWords(first.limit)} ${first.resource}, ${toWords(first.used)} is in use: ${toWords(first.missing)} is missing.${others}`;
-  return { reason: explanation.reason, sentence, blockers };
+  return { reason: explanation.reason, sentence: explanation.note, blockers };
 }
 
 function blockerOf(

@@ -33,16 +33,24 @@ interface Cluster {
  */
 export async function slurmEngine(system: System, signal?: AbortSignal): Promise<Engine> {
   const reader = new SlurmReader(system, signal);
-  const found = await readCluster(reader).then(
-    (cluster) => ({ cluster, error: null }),
-    (error: unknown) => ({ cluster: null, error: toErrorData(error) }),
-  );
-  return engineOf(system, reader, found, signal);
+  return engineOf(system, reader, await findCluster(reader), signal);
 }
 
-type Found =
+type Found = { readonly atMs: number } & (
   | { readonly cluster: Cluster; readonly error: null }
-  | { readonly cluster: null; readonly error: AppErrorData };
+  | { readonly cluster: null; readonly error: AppErrorData }
+);
+
+/** A status is about the configuration as it is now; one that was read to make this engine is. */
+const statusMaxAgeMs = 2_000;
+
+async function findCluster(reader: SlurmReader): Promise<Found> {
+  const atMs = performance.now();
+  return readCluster(reader).then(
+    (cluster) => ({ atMs, cluster, error: null }),
+    (error: unknown) => ({ atMs, cluster: null, error: toErrorData(error) }),
+  );
+}
 
 async function readCluster(reader: SlurmReader): Promise<Cluster> {
   const settings = factsOf(await reader.settings());
@@ -53,7 +61,8 @@ async function readCluster(reader: SlurmReader): Promise<Cluster> {
   return { name: cluster, settings, gpuTypes, resources: resourcesOf(settings.trackedTres, gpuTypes) };
 }
 
-function engineOf(system: System, reader: SlurmReader, found: Found, signal: AbortSignal | undefined): Engine {
+function engineOf(system: System, reader: SlurmReader, first: Found, signal: AbortSignal | undefined): Engine {
+  let found = first;
   const here = (): Cluster => {
     if (found.cluster === null) throw new AppError(found.error);
     return found.cluster;
@@ -63,6 +72,7 @@ function engineOf(system: System, reader: SlurmReader, found: Found, signal: Abo
     kind: "slurm",
 
     status: async () => {
+      if (performance.now() - found.atMs > statusMaxAgeMs) found = await findCluster(reader);
       const version = (await reader.version()).facts?.release ?? null;
       if (found.cluster === null) return silentStatus(version, found.error.message);
       const { settings, gpuTypes, resources } = found.cluster;
@@ -100,8 +110,8 @@ function engineOf(system: System, reader: SlurmReader, found: Found, signal: Abo
     },
 
     apply: async (changes, options) => {
-      const { cluster } = found;
-      if (cluster === null) return changes.map(() => ({ outcome: "failed" as const, error: found.error }));
+      const { cluster, error } = found;
+      if (cluster === null) return changes.map(() => ({ outcome: "failed" as const, error }));
       return applyChanges(changes, { ...options, reader, cluster: cluster.name, resources: cluster.resources });
     },
 
