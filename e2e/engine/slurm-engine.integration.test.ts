@@ -159,12 +159,10 @@ describe.skipIf(missing !== null)(`the Slurm engine${missing === null ? "" : ` (
 
   test("slurmdbd goes away in the middle: no change is called done that is not, and again works when it is back", async () => {
     const before: Limits = { cards: fraction(1) };
-    const after: Limits = { cards: fraction(5) };
-    const changes = [
-      set("tbbbb_p001", before, after),
-      set(tenantId, {}, { cpuCores: fraction(9) }),
-      set("tbbbb_p002", before, after),
-    ];
+    // No two alike, so that each is a command of its own; more than are sent at once.
+    const cards = [5, 6, 7, 8, 9, 10, 11, 12, 13, 14];
+    const idOf = (index: number) => `tbbbb_p${String(index + 1).padStart(3, "0")}`;
+    const changes = cards.map((count, index) => set(idOf(index), before, { cards: fraction(count) }));
     const stopping: Promise<void>[] = [];
     const outcomes = await engine.apply(changes, {
       progress: (done) => {
@@ -175,16 +173,13 @@ describe.skipIf(missing !== null)(`the Slurm engine${missing === null ? "" : ` (
     await expect(engine.state([alice], periodOf)).rejects.toMatchObject({ code: "timeout" });
     await lab.slurmdbd.start();
     const { subjects } = await engine.state([alice], periodOf);
-    const stands = [
-      subjects.get("tbbbb_p001")?.limits.cards?.numerator === 5,
-      subjects.get(tenantId)?.limits.cpuCores !== undefined,
-      subjects.get("tbbbb_p002")?.limits.cards?.numerator === 5,
-    ];
+    const stands = cards.map((count, index) => subjects.get(idOf(index))?.limits.cards?.numerator === count);
     for (const [index, { outcome }] of outcomes.entries()) {
       if (outcome === "done") expect(stands[index]).toBe(true);
       if (outcome === "failed") expect(stands[index]).toBe(false);
     }
-    expect([outcomes[0]?.outcome, outcomes[2]?.outcome]).toEqual(["done", "failed"]);
-    expect(await apply(...changes)).toEqual(["done", "done", "done"]);
+    expect(outcomes.map(({ outcome }) => outcome)).toContain("done");
+    expect(outcomes.at(-1)?.outcome).toBe("failed");
+    expect(await apply(...changes)).toEqual(changes.map(() => "done"));
   });
 });
