@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readLayout } from "./read-layout.ts";
 
@@ -76,4 +78,14 @@ describe("refused, with where it stands and what to do", () => {
     expect(refusalOf(twice)).toMatchObject({ code: "illegal-layout", message: expect.stringContaining("twice") });
     expect(refusalOf(index)).toMatchObject({ code: "illegal-layout", message: expect.stringContaining("index 0") });
   });
+});
+
+test("the example of the documentation is one", () => {
+  const page = readFileSync(join(import.meta.dirname, "../../docs/defrag.md"), "utf8");
+  const [, example = ""] = /```json\n(.*?)```/s.exec(page) ?? [];
+  const [host] = readLayout(JSON.parse(example)).hosts;
+  expect(host?.gpus.map(({ instances }) => instances.map(({ profile }) => profile))).toEqual([
+    ["1g.5gb", "3g.20gb"],
+    [],
+  ]);
 });
