@@ -45,6 +45,8 @@ class Group {
   readonly states: GpuStates;
   readonly gpus: WorkGpu[] = [];
   readonly #room = new Map<number, number>();
+  /** Held GPUs that may take instances, by state. */
+  readonly #takers = new Map<number, Set<WorkGpu>>();
 
   constructor(states: GpuStates) {
     this.states = states;
@@ -72,24 +74,45 @@ class Group {
     return best;
   }
 
-  /** Best fit: the held GPU with the least room that takes it; among those alike the first. */
-  place(mover: Mover, donor: WorkGpu): Placing | null {
-    const starts = new Map<number, { readonly start: number; readonly room: number } | null>();
+  add(gpu: WorkGpu): void {
+    this.gpus.push(gpu);
+    this.#list(gpu);
+  }
+
+  /** From now on the GPU takes nothing. */
+  close(gpu: WorkGpu): void {
+    this.#takers.get(gpu.state)?.delete(gpu);
+  }
+
+  /** Puts a GPU back to what it was. */
+  restore(gpu: WorkGpu, state: number, role: WorkGpu["role"]): void {
+    this.close(gpu);
+    gpu.state = state;
+    gpu.role = role;
+    this.#list(gpu);
+  }
+
+  /** Best fit: a held GPU with the least room that takes it. Asked by states, which are few, not by GPUs. */
+  place(mover: Mover): Placing | null {
     let best: { readonly target: WorkGpu; readonly start: number; readonly room: number } | null = null;
-    for (const target of this.gpus) {
-      const { state } = target;
-      if (target === donor || target.role === "emptied" || state === this.states.empty) continue;
-      if (best !== null && this.#roomOf(state) >= best.room) continue;
-      if (!starts.has(state)) starts.set(state, this.#bestStart(state, mover.profile));
-      const found = starts.get(state) ?? null;
+    for (const [state, takers] of this.#takers) {
+      const [target] = takers;
+      if (target === undefined || (best !== null && this.#roomOf(state) >= best.room)) continue;
+      const found = this.#bestStart(state, mover.profile);
       if (found !== null) best = { target, start: found.start, room: this.#roomOf(state) };
     }
     if (best === null) return null;
     const { target, start } = best;
     const placing = { mover, target, start, before: target.state, role: target.role };
-    target.state = this.states.add(target.state, mover.profile, start);
-    target.role = "takes";
+    this.restore(target, this.states.add(target.state, mover.profile, start), "takes");
     return placing;
+  }
+
+  /** A GPU that is free stays free. */
+  #list(gpu: WorkGpu): void {
+    if (gpu.state === this.states.empty) return;
+    const takers = this.#takers.get(gpu.state) ?? new Set();
+    this.#takers.set(gpu.state, takers.add(gpu));
   }
 }
 
@@ -121,7 +144,7 @@ function groupsOf(layout: ClusterLayout, limits: MovingLimits): readonly Group[]
       const key = JSON.stringify([host.pool, geometry.key]);
       const group = groups.get(key) ?? new Group(new GpuStates(geometry));
       groups.set(key, group);
-      group.gpus.push(workGpu(gpu, host.name, group.states, limits));
+      group.add(workGpu(gpu, host.name, group.states, limits));
     }
   }
   return [...groups.values()];
@@ -130,13 +153,12 @@ function groupsOf(layout: ClusterLayout, limits: MovingLimits): readonly Group[]
 /** Everything on the GPU placed elsewhere, or nothing changed and null. */
 function emptied(group: Group, donor: WorkGpu): readonly Placing[] | null {
   const placings: Placing[] = [];
+  group.close(donor);
   for (const mover of donor.movers) {
-    const placing = group.place(mover, donor);
+    const placing = group.place(mover);
     if (placing === null) {
-      for (const { target, before, role } of placings.toReversed()) {
-        target.state = before;
-        target.role = role;
-      }
+      for (const { target, before, role } of placings.toReversed()) group.restore(target, before, role);
+      group.restore(donor, donor.state, donor.role);
       return null;
     }
     placings.push(placing);
