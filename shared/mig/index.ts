@@ -20,7 +20,7 @@ export {
 } from "./geometry.ts";
 export { asWish, layoutOf, layoutVersion, sortedByStart, unknownNumber, wantedComputeInstances } from "./layout.ts";
 export { type PlanOutcome, type PlanRequest, planGpu } from "./plan.ts";
-export { parsePreset } from "./preset.ts";
+export { parsePreset, profileNamed } from "./preset.ts";
 export { type ProfileNameParts, parseProfileName } from "./profile-name.ts";
 export { isRefusal, refuse } from "./refusal.ts";
 export { checkLayout, explainPlacement, legalStarts } from "./rules.ts";

@@ -58,6 +58,14 @@ function findProfile(geometry: GpuGeometry, wanted: Wanted): GpuInstanceProfile 
   return nearest !== undefined && distance(nearest) <= asked * nameDrift ? nearest : undefined;
 }
 
+/** The profile that a name means on this GPU: its own name, one of another driver, or a size alone; undefined where there is none. */
+export function profileNamed(geometry: GpuGeometry, name: string): GpuInstanceProfile | undefined {
+  const exact = geometry.profiles.find((profile) => profile.name === name);
+  if (exact !== undefined) return exact;
+  const wanted = readProfile(name);
+  return wanted === null ? undefined : findProfile(geometry, wanted);
+}
+
 /**
  * Reads a preset and places it around instances that stay: `7x1g.10gb`, `3g+4g`, `2x3g.40gb,1x1g.10gb`, `1g+me`, or
  * `empty` for nothing. Words are joined by commas, spaces or plus signs; a size alone means the plain profile of that size with
