@@ -25,6 +25,11 @@ test("a limit is written into the table, shown as a draft with its impact, appli
   await audit.find("quota.set");
   await audit.rows("quota.set").first().click();
   await expect(audit.panel.getByRole("row", { name: /cards/ })).toContainText("1");
+  // No row of a day long ago, and today's again.
+  await audit.between("2020-01-01", "2020-01-31");
+  await expect(audit.rows("quota.set")).toHaveCount(0);
+  await audit.between("2020-01-01", "");
+  await expect(audit.rows("quota.set").first()).toBeVisible();
   await audit.verify();
   await expect(page.getByText(/^Intact: \d+ rows/)).toBeVisible();
 });

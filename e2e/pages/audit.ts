@@ -24,6 +24,12 @@ export class AuditPage {
     await this.page.getByRole("searchbox", { name: "Text" }).fill(text);
   }
 
+  /** Days as a date field takes them, `2026-05-06`; an empty one leaves that end open. */
+  async between(firstDay: string, lastDay: string): Promise<void> {
+    await this.page.getByLabel("First day").fill(firstDay);
+    await this.page.getByLabel("Last day").fill(lastDay);
+  }
+
   async verify(): Promise<void> {
     await this.page.getByRole("button", { name: "Verify chain" }).click();
   }

@@ -7,6 +7,7 @@ import { useText } from "../i18n/index.ts";
 import { useOrganisation } from "../stores/control.ts";
 import { csvOf, saveCsv } from "../topology/csv.ts";
 import { AuditTable } from "./AuditTable.tsx";
+import { beginningOf } from "./days.ts";
 import { entriesOf } from "./entries.ts";
 import { objectNames } from "./names.ts";
 import { RowPanel } from "./RowPanel.tsx";
@@ -27,13 +28,22 @@ const dayMs = 86_400_000;
 export function AuditPage({ clusterId, me, first, revision }: AuditPageProps) {
   const t = useText();
   const tenants = useOrganisation()?.tenants ?? [];
-  const [looked, setLooked] = useState<Looked>({ subject: first, text: "", actor: "", outcome: "" });
+  const [looked, setLooked] = useState<Looked>({
+    subject: first,
+    text: "",
+    actor: "",
+    outcome: "",
+    firstDay: "",
+    lastDay: "",
+  });
   const [chosen, setChosen] = useState<AuditRowView | null>(null);
   const [verdict, setVerdict] = useState<AuditVerdictView | null>(null);
   const [told, setTold] = useState<readonly SlurmTransactionView[] | null>(null);
   const { rows, next, error, setError, older, everything } = useAuditRows(clusterId, looked, revision);
   const names = objectNames(tenants);
   const administrator = me.role === "administrator";
+  const [from, to] = [beginningOf(looked.firstDay), beginningOf(looked.lastDay, 1)];
+  const beside = (told ?? []).filter(({ at }) => (from === null || at >= from) && (to === null || at < to));
 
   const attempt = (work: () => Promise<void>) => {
     setError(null);
@@ -98,6 +108,24 @@ export function AuditPage({ clusterId, me, first, revision }: AuditPageProps) {
             </option>
           ))}
         </select>
+        <input
+          type="date"
+          className="field"
+          aria-label={t("audit.firstDay")}
+          title={t("audit.firstDay")}
+          max={looked.lastDay}
+          value={looked.firstDay}
+          onChange={(event) => look({ firstDay: event.target.value })}
+        />
+        <input
+          type="date"
+          className="field"
+          aria-label={t("audit.lastDay")}
+          title={t("audit.lastDay")}
+          min={looked.firstDay}
+          value={looked.lastDay}
+          onChange={(event) => look({ lastDay: event.target.value })}
+        />
         {administrator && me.engine === "slurm" ? (
           <label className="audit-beside">
             <input
@@ -139,7 +167,7 @@ export function AuditPage({ clusterId, me, first, revision }: AuditPageProps) {
       <div className="audit-main">
         <div className="audit-list">
           <AuditTable
-            entries={entriesOf(rows, told ?? [], next === null)}
+            entries={entriesOf(rows, beside, next === null)}
             chosen={chosen?.seq ?? null}
             names={names}
             onChoose={setChosen}

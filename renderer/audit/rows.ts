@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from "react";
 import { type AppErrorData, toErrorData } from "../../shared/errors.ts";
 import type { AuditPageView, AuditRowView } from "../../shared/protocol/control.ts";
 import { client } from "../client/index.ts";
+import { beginningOf } from "./days.ts";
 import { allRows, withPage } from "./entries.ts";
 
 export const outcomes = ["begun", "done", "failed", "refused"] as const;
@@ -12,6 +13,9 @@ export interface Looked {
   readonly text: string;
   readonly actor: string;
   readonly outcome: (typeof outcomes)[number] | "";
+  /** The first and the last day, `2026-05-06`; empty where it is open. */
+  readonly firstDay: string;
+  readonly lastDay: string;
 }
 
 /** Somebody who types is not asked after every key. */
@@ -20,16 +24,20 @@ const pageRows = 200;
 
 export function fetchPage(
   clusterId: string,
-  { subject, text, actor, outcome }: Looked,
+  { subject, text, actor, outcome, firstDay, lastDay }: Looked,
   before: number | null,
   signal?: AbortSignal,
 ): Promise<AuditPageView> {
+  const from = beginningOf(firstDay);
+  const to = beginningOf(lastDay, 1);
   const input = {
     subject,
     limit: pageRows,
     ...(text === "" ? {} : { text }),
     ...(actor === "" ? {} : { actor }),
     ...(outcome === "" ? {} : { outcome }),
+    ...(from === null ? {} : { from }),
+    ...(to === null ? {} : { to }),
     ...(before === null ? {} : { before }),
   };
   return client().request("audit.list", { clusterId, input }, signal);

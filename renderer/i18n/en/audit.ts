@@ -15,6 +15,8 @@ export const audit = {
   "audit.failed": "failed",
   "audit.refused": "refused",
   "audit.any": "Any outcome",
+  "audit.firstDay": "First day",
+  "audit.lastDay": "Last day",
   "audit.text": "Text",
   "audit.of": "Rows of",
   "audit.cluster": "Whole cluster",

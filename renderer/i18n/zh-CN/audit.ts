@@ -17,6 +17,8 @@ export const audit: Translated<typeof english> = {
   "audit.failed": "失败",
   "audit.refused": "已拒绝",
   "audit.any": "全部结果",
+  "audit.firstDay": "起始日期",
+  "audit.lastDay": "截止日期",
   "audit.text": "文本",
   "audit.of": "记录范围",
   "audit.cluster": "整个集群",
