@@ -147,7 +147,7 @@ function Inbox({ me, revision }: { readonly me: Me; readonly revision: string })
       <div className={styles.main}>
         <div className={styles.head}>
           <h2>{t("app.requests")}</h2>
-          <span className="muted">{t("requests.toDecide", { count: mine })}</span>
+          {mine === 0 ? null : <span className="muted">{t("requests.toDecide", { count: mine })}</span>}
           <button
             type="button"
             className="button"
