@@ -5,6 +5,7 @@ import { common } from "./common.ts";
 import { errors } from "./errors.ts";
 import { inspector } from "./inspector.ts";
 import { keys } from "./keys.ts";
+import { leases } from "./leases.ts";
 import { pages } from "./pages.ts";
 import { partition } from "./partition.ts";
 import { quota } from "./quota.ts";
@@ -19,6 +20,7 @@ export const chinese = {
   ...errors,
   ...inspector,
   ...keys,
+  ...leases,
   ...pages,
   ...partition,
   ...quota,
