@@ -2,6 +2,8 @@
  * The one error shape of Tessera. It crosses JSON-RPC, MessagePort and WebSocket unchanged,
  * because those keep plain data and drop the fields of an Error.
  */
+import type { Fraction } from "./quota/fraction.ts";
+import type { QuotaLevel } from "./quota/tree.ts";
 
 /** Every code an operator can meet. A code is stable: scripts and tests match on it, never on the sentence. */
 export const errorCodes = [
@@ -51,6 +53,22 @@ export interface FieldChange {
   readonly at: string;
 }
 
+/** A limit that is in the way of what was asked for: `used + asked` is more than `limit`, by `missing`. */
+export interface LimitInTheWay {
+  /** Null where the caller may not see it; its name is empty then, limit and use are zero. */
+  readonly subject: string | null;
+  readonly level: QuotaLevel;
+  readonly name: string;
+  /** A resource of the quota tree, or Slurm's own name of it. */
+  readonly resource: string;
+  readonly limit: Fraction;
+  readonly used: Fraction;
+  readonly asked: Fraction | null;
+  readonly missing: Fraction;
+  /** Who can change that limit. */
+  readonly changedBy: "administrator" | "lead";
+}
+
 /** What was run and what came back, for the person who has to find out why. Never holds a secret. */
 export interface Evidence {
   readonly host?: string;
@@ -65,6 +83,8 @@ export interface Evidence {
   readonly details?: string;
   /** For `conflict`: what was changed since the version that the edit was made against, oldest first. */
   readonly changedMeanwhile?: readonly FieldChange[];
+  /** For `conflict` with limits: every one in the way, the lowest level first. */
+  readonly blockedBy?: readonly LimitInTheWay[];
 }
 
 /** AppError as plain data. */

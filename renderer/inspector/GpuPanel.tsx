@@ -5,6 +5,7 @@ import type { Layout } from "../../shared/mig/types.ts";
 import type { Gpu, GpuInstance } from "../../shared/protocol/inventory.ts";
 import { type Format, useFormat } from "../i18n/format.ts";
 import { type Translate, useText } from "../i18n/index.ts";
+import { LeaseSection } from "../leases/LeaseSection.tsx";
 import { useDraft } from "../partition/draft.ts";
 import { wantedIn } from "../partition/draft-model.ts";
 import { factsOf, type GpuFacts, holderName, isInUse, usersOf } from "../partition/facts.ts";
@@ -248,6 +249,7 @@ export function GpuPanel({
           </button>
         </p>
       ) : null}
+      <LeaseSection host={host} gpu={gpu} instance={instance} />
       {gpu.state.kind === "failed" ? (
         <p className={styles.bad}>{t("inspector.lost", { words: gpu.state.words })}</p>
       ) : facts === null ? (

@@ -7,6 +7,7 @@ import { client } from "../client/index.ts";
 import { ErrorText } from "../i18n/ErrorText.tsx";
 import { useFormat } from "../i18n/format.ts";
 import { useText } from "../i18n/index.ts";
+import { LeaseList } from "../leases/LeaseList.tsx";
 import { useSelection } from "../stores/selection.ts";
 import { useSnapshot } from "../stores/snapshot.ts";
 import { Facts } from "./Facts.tsx";
@@ -179,6 +180,7 @@ export function HostPanel({ host }: { readonly host: HostView }) {
               ],
             ]}
           />
+          <LeaseList hostId={host.id} />
           <Checks key={host.id} host={host} />
           <Operations key={`operations of ${host.id}`} host={host} />
           <section className={styles.section}>

@@ -2,6 +2,7 @@
 import { useEffect } from "react";
 import { useFormat } from "../i18n/format.ts";
 import { useText } from "../i18n/index.ts";
+import { LeaseList } from "../leases/LeaseList.tsx";
 import { useSelection } from "../stores/selection.ts";
 import { gpuOf, useSnapshot } from "../stores/snapshot.ts";
 import { observeSnapshots } from "./empty-since.ts";
@@ -17,7 +18,14 @@ function Selected() {
   const selected = useSelection((state) => state.selected);
   const select = useSelection((state) => state.select);
   const host = useSnapshot((state) => (selected === null ? undefined : state.hosts.get(selected.hostId)));
-  if (selected === null) return <p className="muted">{t("inspector.nothing")}</p>;
+  if (selected === null) {
+    return (
+      <>
+        <p className="muted">{t("inspector.nothing")}</p>
+        <LeaseList />
+      </>
+    );
+  }
   if (host === undefined) return <p className="muted">{t("inspector.gone")}</p>;
   if (selected.kind === "host") return <HostPanel host={host} />;
   const gpu = gpuOf(host, selected.gpuUuid);

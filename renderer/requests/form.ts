@@ -50,7 +50,7 @@ export function parseAsk(argument: string | null): Ask | "empty" | null {
  * For whom the caller may ask, in the order of `nodes`: themselves and their projects, leads also their tenants with all projects,
  * administrators every tenant and project.
  */
-export function askable(me: Me, nodes: readonly QuotaNodeView[]): readonly QuotaNodeView[] {
+export function askable<Node extends Pick<QuotaNodeView, "id">>(me: Me, nodes: readonly Node[]): readonly Node[] {
   const isAdministrator = me.role === "administrator" || me.open;
   return nodes.filter(({ id }) => {
     const subject = parseSubject(id);

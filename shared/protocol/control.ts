@@ -6,7 +6,7 @@
  * what was changed meanwhile. Times are ISO 8601 in UTC with milliseconds.
  */
 import * as z from "zod/mini";
-import type { AppErrorData } from "../errors.ts";
+import type { AppErrorData, LimitInTheWay } from "../errors.ts";
 import { projectIdPattern, subjectPattern, tenantIdPattern } from "../organisation/subject.ts";
 import type { CardShareRule } from "../quota/card-share.ts";
 import type { Fraction } from "../quota/fraction.ts";
@@ -253,19 +253,7 @@ export interface WaitReason {
   /** One sentence. */
   readonly sentence: string;
   /** Every limit that holds it up, the lowest level first. */
-  readonly blockers: readonly {
-    readonly subject: string | null;
-    readonly level: QuotaLevel;
-    readonly name: string;
-    /** A resource of the quota tree, or Slurm's own name of it. */
-    readonly resource: string;
-    readonly limit: Fraction;
-    readonly used: Fraction;
-    readonly asked: Fraction | null;
-    readonly missing: Fraction;
-    /** Who can change that limit. */
-    readonly changedBy: "administrator" | "lead";
-  }[];
+  readonly blockers: readonly LimitInTheWay[];
 }
 
 export interface EngineFinding {

@@ -5,6 +5,7 @@ import { common } from "./common.ts";
 import { errors } from "./errors.ts";
 import { inspector } from "./inspector.ts";
 import { keys } from "./keys.ts";
+import { leases } from "./leases.ts";
 import { ledger } from "./ledger.ts";
 import { pages } from "./pages.ts";
 import { partition } from "./partition.ts";
@@ -20,6 +21,7 @@ export const chinese = {
   ...errors,
   ...inspector,
   ...keys,
+  ...leases,
   ...ledger,
   ...pages,
   ...partition,

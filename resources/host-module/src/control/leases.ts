@@ -53,7 +53,8 @@ export async function takeLease(system: System, access: Access, input: HostInput
   const act: Act = { ...actingOn(system, access, projectId), command: "lease.take" };
   const until = input.until === undefined ? null : new Date(input.until);
   const wish = { projectId, uid: access.uid, gpuUuid, gpuInstanceId, amounts, until };
-  return viewOf(take(ledger, act, wish, system.now()), system.caller.user);
+  const sees = (subject: string): boolean => mayReadSubject(access, subject);
+  return viewOf(take(ledger, act, wish, system.now(), sees), system.caller.user);
 }
 
 /** What it counts for. Throws AppError `not-found` where there is no such GPU or instance now. */

@@ -1,5 +1,6 @@
 /** Tenants, quotas, requests and the audit. Each imports what it needs when it is first called. */
 import type { HostMethod } from "../../../../shared/protocol/contract.ts";
+import type { System } from "../system.ts";
 import type { ControlHandler } from "./handlers.ts";
 
 export type ControlMethod = Exclude<
@@ -60,8 +61,10 @@ export const controlHandlers: { readonly [M in ControlMethod]: ControlHandler<M>
   "grant.cut": async (system, input, { access }) => (await requests()).cutGrant(system, await access(), input),
 
   "leases.list": async (system, _input, { access }) => (await leases()).listLeases(system, await access()),
-  "lease.take": async (system, input, { access }) => (await leases()).takeLease(system, await access(), input),
-  "lease.release": async (system, input, { access }) => (await leases()).releaseLease(system, await access(), input),
+  "lease.take": async (system, input, { access }) =>
+    shownAtOnce(system, (await leases()).takeLease(system, await access(), input)),
+  "lease.release": async (system, input, { access }) =>
+    shownAtOnce(system, (await leases()).releaseLease(system, await access(), input)),
 
   "audit.list": async (system, input, { access }) => (await audit()).listAudit(system, await access(), input),
   "audit.verify": async (system) => (await audit()).verify(system),
@@ -72,3 +75,10 @@ export const controlHandlers: { readonly [M in ControlMethod]: ControlHandler<M>
     return null;
   },
 };
+
+/** Who holds what stands in the inventory: whoever watches this host here sees it without waiting for the next look. */
+async function shownAtOnce<T>(system: System, change: T | Promise<T>): Promise<T> {
+  const answer = await change;
+  (await import("./watch.ts")).watcherOf(system).complete();
+  return answer;
+}

@@ -1,5 +1,5 @@
 /** Taking and giving back GPU instances of one machine: a limit holds because nothing is leased beyond it. */
-import { AppError } from "../../../../../shared/errors.ts";
+import { AppError, type LimitInTheWay } from "../../../../../shared/errors.ts";
 import { personSubject } from "../../../../../shared/organisation/subject.ts";
 import {
   add,
@@ -41,16 +41,20 @@ export interface LeaseWish {
   readonly until: Date | null;
 }
 
+/** Whether the caller may see the limits of a subject. */
+type Sees = (subject: string) => boolean;
+
 /**
  * Takes a lease, or nothing: the limits are looked at and the lease is written in one transaction, so that of two who
  * want the last one gets it. Throws AppError `in-use` where the instance, or a part of it, is leased; `conflict` with the
- * limits that are in the way; `not-found` for who is not in the project; `bad-request`.
+ * limits that are in the way, figures only of those that the caller `sees`; `not-found` for who is not in the project;
+ * `bad-request`.
  */
-export function takeLease(ledger: Ledger, act: Act, wish: LeaseWish, now: Date): Lease {
-  return ledger.change(act, (change) => takeWithin(change, wish, now));
+export function takeLease(ledger: Ledger, act: Act, wish: LeaseWish, now: Date, sees: Sees = () => true): Lease {
+  return ledger.change(act, (change) => takeWithin(change, wish, now, sees));
 }
 
-function takeWithin(change: Change, wish: LeaseWish, now: Date): Lease {
+function takeWithin(change: Change, wish: LeaseWish, now: Date, sees: Sees): Lease {
   const { projectId, uid, gpuUuid, gpuInstanceId, amounts, until } = wish;
   change.get(members, { projectId, uid });
   if (until !== null && until <= now) {
@@ -76,7 +80,10 @@ function takeWithin(change: Change, wish: LeaseWish, now: Date): Lease {
     ...{ id: "", nodeId: subject, state: "waiting", order: 0 },
     amounts: { ...amounts, ...(hours === undefined ? {} : { cardHours: hours }) },
   });
-  if (blockers.length > 0) throw beyondLimits(blockers);
+  if (blockers.length > 0) {
+    const names = new Map(nodes.map(({ id, name }) => [id, name]));
+    throw beyondLimits(blockers.map((blocker) => inTheWay(blocker, names, sees)));
+  }
   return change.insert(leases, {
     id: newLeaseId(change),
     ...subjectColumns({ scope: "person", projectId, uid }),
@@ -164,19 +171,27 @@ function sumOf(used: Usage, amounts: Limits, hours: readonly CardHours[]): Usage
   };
 }
 
-function beyondLimits(blockers: readonly Blocker[]): AppError {
-  const sentences = blockers.map(({ nodeId, level, resource, limit, usage, missing }) => {
-    // How much of the cluster others use is not for whoever takes a lease.
-    if (level === "cluster")
-      return `A limit of the cluster on ${resource} holds it up: ${toWords(missing)} is missing.`;
-    return `The ${level} ${nodeId} may use ${toWords(limit)} ${resource}, ${toWords(usage)} is in use: ${toWords(missing)} is missing.`;
+function inTheWay(blocker: Blocker, names: ReadonlyMap<string, string>, sees: Sees): LimitInTheWay {
+  const { nodeId, level, resource, limit, usage, asked, missing } = blocker;
+  const changedBy = level === "project" || level === "person" ? "lead" : "administrator";
+  if (!sees(nodeId)) {
+    return { subject: null, name: "", level, resource, limit: zero, used: zero, asked, missing, changedBy };
+  }
+  const name = names.get(nodeId) ?? nodeId;
+  return { subject: nodeId, name, level, resource, limit, used: usage, asked, missing, changedBy };
+}
+
+function beyondLimits(blockedBy: readonly LimitInTheWay[]): AppError {
+  const sentences = blockedBy.map(({ subject, name, level, resource, limit, used, missing }) => {
+    const who = level === "cluster" ? "The cluster" : `The ${level} ${name}`.trim();
+    if (subject === null) return `${who} has no room for that: ${toWords(missing)} ${resource} is missing.`;
+    return `${who} may use ${toWords(limit)} ${resource}, ${toWords(used)} is in use: ${toWords(missing)} is missing.`;
   });
-  const [first] = blockers;
-  const byLead = first?.level === "project" || first?.level === "person";
+  const byLead = blockedBy[0]?.changedBy === "lead";
   return new AppError({
     code: "conflict",
     message: `This lease would be beyond a limit. ${sentences[0] ?? ""}`,
     remedy: `${byLead ? "A lead of the tenant" : "A platform administrator"} can change that limit; or ask for more.`,
-    evidence: { details: sentences.join("\n") },
+    evidence: { details: sentences.join("\n"), blockedBy },
   });
 }

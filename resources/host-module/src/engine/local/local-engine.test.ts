@@ -53,8 +53,25 @@ test("a lease is taken within the limit, and one beyond it is refused with the l
   expect(() => takeLease(temporary.ledger, act, wish(2), noon)).toThrow(
     expect.objectContaining({
       code: "conflict",
-      message: `This lease would be beyond a limit. The tenant ${tenantId} may use 3/4 cards, 1/2 is in use: 1/4 is missing.`,
+      message: "This lease would be beyond a limit. The tenant T may use 3/4 cards, 1/2 is in use: 1/4 is missing.",
       remedy: "A platform administrator can change that limit; or ask for more.",
+      evidence: {
+        details: "The tenant T may use 3/4 cards, 1/2 is in use: 1/4 is missing.",
+        blockedBy: [
+          {
+            ...{ subject: tenantId, level: "tenant", name: "T", resource: "cards", changedBy: "administrator" },
+            ...{ limit: fraction(3, 4), used: fraction(1, 2), asked: fraction(1, 2), missing: fraction(1, 4) },
+          },
+        ],
+      },
+    }),
+  );
+  expect(() => takeLease(temporary.ledger, act, wish(2), noon, () => false)).toThrow(
+    expect.objectContaining({
+      message: "This lease would be beyond a limit. The tenant has no room for that: 1/4 cards is missing.",
+      evidence: expect.objectContaining({
+        blockedBy: [expect.objectContaining({ subject: null, name: "", limit: fraction(0), used: fraction(0) })],
+      }),
     }),
   );
   releaseLease(temporary.ledger, act, id, at(1));
