@@ -10,6 +10,7 @@ const ready: ControlState = {
   error: null,
   ledgerRevision: 1,
   usageRevision: 1,
+  rolesBehind: [],
 };
 let tell: (state: ControlState) => void;
 let close: () => void;

@@ -12,6 +12,7 @@ import { useOrganisation } from "../stores/control.ts";
 import { useClusterId } from "./change.tsx";
 import { findAcross, peopleOf } from "./model.ts";
 import { NameField } from "./Name.tsx";
+import { RolesBehind } from "./RolesBehind.tsx";
 import { Holders, TenantTree, usePersonName } from "./TenantTree.tsx";
 import styles from "./tenants.module.css";
 
@@ -117,6 +118,7 @@ function Tenants({ me, organisation }: { readonly me: Me; readonly organisation:
             <PlusIcon /> {t("tenants.new")}
           </button>
         ) : null}
+        <RolesBehind />
         {me.open ? <p className={styles.banner}>{t("tenants.open")}</p> : null}
       </div>
       <div className={styles.side}>

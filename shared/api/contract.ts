@@ -77,6 +77,8 @@ export interface ControlState {
   readonly ledgerRevision: number;
   /** Ask again for usage, jobs and leases when it changes. */
   readonly usageRevision: number;
+  /** Names of connected hosts that did not take the roles: they decide by older ones. Known to administrators' consoles. */
+  readonly rolesBehind: readonly string[];
 }
 
 export interface AppInfo {

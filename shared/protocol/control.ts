@@ -70,6 +70,8 @@ export interface Me extends PersonName {
   readonly ledger: boolean;
   /** The state of the organisation that roles are decided by: the ledger's, or that of the copy; null where there is none. */
   readonly rolesRevision: number | null;
+  /** When the copy was last confirmed, by this host's clock; null for a ledger, or where there is no copy. */
+  readonly rolesConfirmedAt: string | null;
   /** Which engine keeps limits on this host; null where there is no ledger here. */
   readonly engine: EngineKind | null;
 }

@@ -11,6 +11,8 @@ import { FakeHost, fakeConnector } from "../testing/fake-hosts.ts";
 import { wish } from "../testing/fake-inventory.ts";
 import { TroubleLog } from "../troubleshooting/events.ts";
 import { Control } from "./control.ts";
+import { ControlHostFinder } from "./finder.ts";
+import { RolesCopier } from "./roles.ts";
 
 const never = new AbortController().signal;
 let directory: string;
@@ -38,6 +40,7 @@ const me = (more: Partial<Me>): Me => ({
   open: false,
   ledger: false,
   rolesRevision: null,
+  rolesConfirmedAt: null,
   engine: null,
   ...more,
 });
@@ -67,7 +70,7 @@ function ledgerHost(name: string): { host: FakeHost; push: (event: ControlEvent)
 function otherHost(name: string, rolesRevision: number | null): { host: FakeHost; put: unknown[] } {
   const host = new FakeHost(name, [wish()]);
   const put: unknown[] = [];
-  host.answers.set("identity.me", () => me({ rolesRevision }));
+  host.answers.set("identity.me", () => me({ rolesRevision, rolesConfirmedAt: new Date().toISOString() }));
   host.answers.set("roles.put", (roles) => {
     put.push(roles);
     return null;
@@ -145,6 +148,56 @@ test("roles are copied once to hosts whose copy is older, and to no other", asyn
   await vi.waitFor(() => expect(behind.put).toEqual([{ revision: 7, administrators: [0], tenants: [] }]));
   expect(even.put).toEqual([]);
   expect(states.at(-1)).toMatchObject({ state: "ready", controlHostId: "a" });
+});
+
+const day = 24 * 3_600_000;
+
+/** One host beside the control host, with a copier whose clock is `clock.ms`. */
+async function copying(other: FakeHost) {
+  const { id } = await connected([ledgerHost("a").host, other]);
+  const cluster = clusters.get(id);
+  const trouble = new TroubleLog();
+  const clock = { ms: Date.parse("2026-12-03T00:00:00Z") };
+  const copier = new RolesCopier(cluster, new ControlHostFinder(cluster), trouble, () => clock.ms);
+  const [control = ""] = cluster.draft.hosts;
+  return { copier, clock, trouble, control };
+}
+
+test("a copy is confirmed daily, though its revision stands", async () => {
+  const { host, put } = otherHost("b", 7);
+  host.answers.set("identity.me", () => me({ rolesRevision: 7, rolesConfirmedAt: "2026-12-02T12:00:00.000Z" }));
+  const { copier, clock, control } = await copying(host);
+  expect(await copier.isDue(control, 7)).toBe(false);
+  clock.ms += day;
+  expect(await copier.isDue(control, 7)).toBe(true);
+  await copier.copy(control, organisation);
+  expect(put).toHaveLength(1);
+  expect(await copier.isDue(control, 7)).toBe(false);
+  clock.ms += day;
+  expect(await copier.isDue(control, 7)).toBe(true);
+});
+
+test("a host that did not take the roles is named, told of once, and tried again after a while", async () => {
+  const { host, put } = otherHost("b", 3);
+  const take = host.answers.get("roles.put");
+  host.answers.set("roles.put", () => {
+    throw new AppError({ code: "disk-full", message: "No space left.", remedy: "" });
+  });
+  const { copier, clock, trouble, control } = await copying(host);
+  await copier.copy(control, organisation);
+  expect(copier.behind(control)).toEqual(["b"]);
+  expect(await copier.isDue(control, 7)).toBe(false);
+  clock.ms += 5 * 60_000;
+  expect(await copier.isDue(control, 7)).toBe(true);
+  await copier.copy(control, organisation);
+  const told: string[] = [];
+  trouble.subscribe((events) => told.push(...events.map(({ what }) => what)), follow.signal);
+  expect(told).toEqual(["Copying the roles"]);
+  if (take !== undefined) host.answers.set("roles.put", take);
+  clock.ms += 5 * 60_000;
+  await copier.copy(control, organisation);
+  expect(put).toHaveLength(1);
+  expect(copier.behind(control)).toEqual([]);
 });
 
 test("where no host has a ledger the first is offered; one ledger made through us makes it ready", async () => {

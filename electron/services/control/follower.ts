@@ -19,6 +19,7 @@ const nowhere: ControlState = {
   error: null,
   ledgerRevision: 0,
   usageRevision: 0,
+  rolesBehind: [],
 };
 
 export class ControlFollower {
@@ -102,7 +103,7 @@ export class ControlFollower {
       return;
     }
     if (this.#followed === link) {
-      await this.#copyRoles(hostId, link, this.#state.me);
+      await this.#copyRoles(hostId, link, this.#state.me, signal);
       return;
     }
     const answer = await this.#finder.ask(link);
@@ -147,19 +148,20 @@ export class ControlFollower {
       if (signal.aborted || this.#followed !== link) return;
       const me = "me" in answer ? answer.me : this.#state.me;
       this.#set(signal, { ledgerRevision, usageRevision, me });
-      return this.#copyRoles(hostId, link, me);
+      return this.#copyRoles(hostId, link, me, signal);
     });
   }
 
-  async #copyRoles(hostId: string, link: HostLink, me: Me | null): Promise<void> {
+  async #copyRoles(hostId: string, link: HostLink, me: Me | null, signal: AbortSignal): Promise<void> {
     if (me?.role !== "administrator" || me.open) return;
-    const others = this.#finder.links().some((other) => other.hostId !== hostId);
-    if (!others || !(await this.#copier.isBehind(hostId, me.rolesRevision ?? 0))) return;
+    if (!(await this.#copier.isDue(hostId, me.rolesRevision ?? 0))) return;
     try {
       await this.#copier.copy(hostId, await link.request("organisation.get", {}));
     } catch (error) {
       this.#copier.failed(hostId, error);
     }
+    const rolesBehind = this.#copier.behind(hostId);
+    if (rolesBehind.join() !== this.#state.rolesBehind.join()) this.#set(signal, { rolesBehind });
   }
 
   #set(signal: AbortSignal, what: Partial<ControlState>): void {

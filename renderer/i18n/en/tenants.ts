@@ -53,5 +53,9 @@ export const tenants = {
   "tenants.nothing": "nothing",
   "tenants.again": "Make my change again",
   "tenants.leave": "Leave theirs",
+  "tenants.behind_one":
+    "{{hosts}} did not take the newest roles and decides by older ones. It is tried again every few minutes; Troubleshooting says why.",
+  "tenants.behind_other":
+    "{{count}} hosts did not take the newest roles and decide by older ones: {{hosts}}. It is tried again every few minutes; Troubleshooting says why.",
   "tenants.open": "Nobody is named administrator: everyone who is let in administers.",
 } as const;

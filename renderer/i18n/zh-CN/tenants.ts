@@ -46,5 +46,8 @@ export const tenants = {
   "tenants.nothing": "无",
   "tenants.again": "再次应用我的更改",
   "tenants.leave": "保留对方的更改",
+  "tenants.behind_one": "{{hosts}} 未接受最新的角色，仍按旧角色判定。每隔几分钟会重试；原因见“故障排查”。",
+  "tenants.behind_other":
+    "{{count}} 台主机未接受最新的角色，仍按旧角色判定：{{hosts}}。每隔几分钟会重试；原因见“故障排查”。",
   "tenants.open": "尚未指定管理员：所有获准进入的人都可管理。",
 };

@@ -66,5 +66,6 @@ export const lead: Me = {
   open: false,
   ledger: true,
   rolesRevision: 1,
+  rolesConfirmedAt: null,
   engine: "slurm",
 };

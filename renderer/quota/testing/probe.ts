@@ -75,10 +75,10 @@ const say = (message: ServerMessage) => {
 
 const me: ControlState["me"] = {
   ...{ uid: 0, user: "root", role: "administrator", leads: [], projects: [], open: false },
-  ...{ ledger: true, rolesRevision: 1, engine: "slurm" },
+  ...{ ledger: true, rolesRevision: 1, rolesConfirmedAt: null, engine: "slurm" },
 };
 const control: ControlState = {
-  ...{ controlHostId: "c1", state: "ready", me, error: null, ledgerRevision: 1, usageRevision: 1 },
+  ...{ controlHostId: "c1", state: "ready", me, error: null, ledgerRevision: 1, usageRevision: 1, rolesBehind: [] },
 };
 const enforced = { kind: "slurm", version: "25.11.7", enforcement: [], findings: [] };
 const answers: Readonly<Record<string, unknown>> = {

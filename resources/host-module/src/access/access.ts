@@ -17,6 +17,10 @@ export interface Access {
   readonly projects: ReadonlySet<string>;
   /** What roles were decided by; null where there is neither a ledger nor a copy. */
   readonly roles: Roles | null;
+  /** When a copy of the roles was last confirmed; absent where the ledger is here, or no copy. */
+  readonly confirmedAt?: Date;
+  /** That was too long ago: whoever is no administrator has no role here. */
+  readonly outdated?: boolean;
 }
 
 /** The caller's access by these roles. root administers always; where nobody is named, whoever is let in does. */
@@ -76,7 +80,18 @@ function every(subjects: readonly string[], may: (subject: string) => boolean): 
 }
 
 /** The same words whether or not what was asked for exists: a refusal tells nothing about other tenants. */
-export function forbidden(method: string): AppError {
+export function forbidden(
+  method: string,
+  { outdated, confirmedAt }: Pick<Access, "outdated" | "confirmedAt">,
+): AppError {
+  if (outdated === true) {
+    const day = confirmedAt?.toISOString().slice(0, 10) ?? "";
+    return new AppError({
+      code: "forbidden",
+      message: `This host last heard on ${day} who has which role, and lets in administrators alone until it hears anew.`,
+      remedy: "Ask a platform administrator to connect to the cluster: their console sends the roles.",
+    });
+  }
   return new AppError({
     code: "forbidden",
     message: `Your role here does not allow ${method} on that.`,

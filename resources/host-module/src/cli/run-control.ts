@@ -196,7 +196,8 @@ async function asAdministrator(system: System): Promise<void> {
     import("../access/here.ts"),
     import("../access/access.ts"),
   ]);
-  if (!(await accessHere(system)).administrator) throw forbidden("this command");
+  const access = await accessHere(system);
+  if (!access.administrator) throw forbidden("this command", access);
 }
 
 async function timer(args: readonly string[], system: System, terminal: Terminal): Promise<number> {

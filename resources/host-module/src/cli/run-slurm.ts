@@ -16,7 +16,8 @@ export async function runSlurm(args: readonly string[], system: System, terminal
   );
   const [what, verb] = positionals;
   if (what !== "guard") throw new UsageError(`There is no command slurm ${JSON.stringify(what)}.`);
-  if (!(await accessHere(system)).administrator) throw forbidden("slurm guard");
+  const access = await accessHere(system);
+  if (!access.administrator) throw forbidden("slurm guard", access);
   const guard = await import("../slurm/job-submit/install.ts");
   switch (verb) {
     case "status":

@@ -30,6 +30,7 @@ export function me(system: System, access: Access): Me {
     open: access.open,
     ledger: ledger !== null,
     rolesRevision: ledger === null ? (access.roles?.revision ?? null) : organisationRevision(ledger),
+    rolesConfirmedAt: access.confirmedAt?.toISOString() ?? null,
     engine: ledger === null ? null : engineKindOf(ledger),
   };
 }
