@@ -7,6 +7,8 @@
  * short at a high price, so there is always a start; a shortage that remains at the end says that there is no solution.
  */
 
+import { DenseInverse } from "./dense-inverse.ts";
+
 /** Columns, row by row in flat arrays: `vectors[column * rows + row]`. */
 export interface ColumnStore {
   readonly rows: number;
@@ -42,7 +44,7 @@ export class GroupedLp {
   readonly #rest: Float64Array;
   readonly #needs: Float64Array;
   readonly #shortagePrice: number;
-  readonly #inverse: Float64Array;
+  readonly #inverse: DenseInverse;
   readonly #direction: Float64Array;
   #sinceRefactor = 0;
 
@@ -62,7 +64,7 @@ export class GroupedLp {
     // A hair less than is needed, another one in every row: ties would make the simplex run in circles.
     this.#needs = Float64Array.from(needs, (need, row) => need - 1e-5 * (1 + ((row * 7) % 11) / 11));
     this.#rest = new Float64Array(this.rows);
-    this.#inverse = new Float64Array(this.rows * this.rows);
+    this.#inverse = new DenseInverse(this.rows);
     this.#direction = new Float64Array(this.rows);
     this.prices = new Float64Array(this.rows);
     this.values = new Float64Array(this.rows);
@@ -174,14 +176,10 @@ export class GroupedLp {
   }
 
   #directionOf(entering: Entering): void {
-    const { rows } = this;
     this.#direction.fill(0);
-    for (let column = 0; column < rows; column++) {
+    for (let column = 0; column < this.rows; column++) {
       const entry = this.#entry(entering, column);
-      if (entry === 0) continue;
-      for (let row = 0; row < rows; row++) {
-        this.#direction[row] = (this.#direction[row] ?? 0) + (this.#inverse[row * rows + column] ?? 0) * entry;
-      }
+      if (entry !== 0) this.#inverse.addColumn(column, entry, this.#direction);
     }
   }
 
@@ -252,38 +250,21 @@ export class GroupedLp {
 
   /** The variable of `row` becomes the key of its class, and the old key takes its place in the basis. */
   #exchangeKey(owner: number, row: number): void {
-    const { rows } = this;
     const column = this.basis[row]?.index ?? 0;
     const oldKey = this.keys[owner] ?? 0;
     const oldValue = this.keyValue(owner);
     // New columns are the old ones minus that of `row`, and `row` changes its sign: the inverse changes in one row.
-    for (let at = 0; at < rows; at++) {
-      let sum = 0;
-      for (let other = 0; other < rows; other++) {
-        if (this.basis[other]?.owner === owner) sum += this.#inverse[other * rows + at] ?? 0;
-      }
-      this.#inverse[row * rows + at] = -sum;
-    }
+    const ownRows: number[] = [];
+    for (let other = 0; other < this.rows; other++) if (this.basis[other]?.owner === owner) ownRows.push(other);
+    this.#inverse.replaceByNegativeSum(row, ownRows);
     this.#setKey(owner, column);
     this.basis[row] = { kind: "column", index: oldKey, owner };
     this.values[row] = oldValue;
   }
 
   #pivot(row: number, entering: Entering, step: number): void {
-    const { rows } = this;
-    const pivot = this.#direction[row] ?? 1;
     this.#advance(step);
-    for (let at = 0; at < rows; at++) {
-      this.#inverse[row * rows + at] = (this.#inverse[row * rows + at] ?? 0) / pivot;
-    }
-    for (let other = 0; other < rows; other++) {
-      const factor = this.#direction[other] ?? 0;
-      if (other === row || factor === 0) continue;
-      for (let at = 0; at < rows; at++) {
-        this.#inverse[other * rows + at] =
-          (this.#inverse[other * rows + at] ?? 0) - factor * (this.#inverse[row * rows + at] ?? 0);
-      }
-    }
+    this.#inverse.pivot(row, this.#direction);
     this.basis[row] = entering;
     this.values[row] = step;
   }
@@ -295,16 +276,10 @@ export class GroupedLp {
   }
 
   #price(): void {
-    const { rows } = this;
     this.prices.fill(0);
-    for (let row = 0; row < rows; row++) {
-      const variable = this.basis[row];
-      if (variable === undefined) continue;
+    for (const [row, variable] of this.basis.entries()) {
       const cost = this.#costOf(variable);
-      if (cost === 0) continue;
-      for (let at = 0; at < rows; at++) {
-        this.prices[at] = (this.prices[at] ?? 0) + cost * (this.#inverse[row * rows + at] ?? 0);
-      }
+      if (cost !== 0) this.#inverse.addRow(row, cost, this.prices);
     }
   }
 
@@ -316,50 +291,11 @@ export class GroupedLp {
     for (const [column, variable] of this.basis.entries()) {
       for (let row = 0; row < rows; row++) matrix[row * rows + column] = this.#entry(variable, row);
     }
-    invert(matrix, this.#inverse, rows);
-    for (let row = 0; row < rows; row++) {
-      let value = 0;
-      for (let at = 0; at < rows; at++) value += (this.#inverse[row * rows + at] ?? 0) * (this.#rest[at] ?? 0);
-      this.values[row] = value;
+    this.#inverse.invert(matrix);
+    this.values.fill(0);
+    for (let column = 0; column < rows; column++) {
+      this.#inverse.addColumn(column, this.#rest[column] ?? 0, this.values);
     }
     this.#price();
-  }
-}
-
-/** Gauss and Jordan with row exchanges; `matrix` is used up. */
-function invert(matrix: Float64Array, inverse: Float64Array, size: number): void {
-  inverse.fill(0);
-  for (let row = 0; row < size; row++) inverse[row * size + row] = 1;
-  for (let column = 0; column < size; column++) {
-    let pivotRow = column;
-    for (let row = column + 1; row < size; row++) {
-      if (Math.abs(matrix[row * size + column] ?? 0) > Math.abs(matrix[pivotRow * size + column] ?? 0)) pivotRow = row;
-    }
-    if (pivotRow !== column) {
-      swapRows(matrix, size, pivotRow, column);
-      swapRows(inverse, size, pivotRow, column);
-    }
-    const pivot = matrix[column * size + column] ?? 0;
-    if (Math.abs(pivot) < 1e-12) throw new Error("the basis is singular");
-    for (let row = 0; row < size; row++) {
-      const factor = (matrix[row * size + column] ?? 0) / pivot;
-      if (row === column || factor === 0) continue;
-      for (let at = 0; at < size; at++) {
-        matrix[row * size + at] = (matrix[row * size + at] ?? 0) - factor * (matrix[column * size + at] ?? 0);
-        inverse[row * size + at] = (inverse[row * size + at] ?? 0) - factor * (inverse[column * size + at] ?? 0);
-      }
-    }
-    for (let at = 0; at < size; at++) {
-      matrix[column * size + at] = (matrix[column * size + at] ?? 0) / pivot;
-      inverse[column * size + at] = (inverse[column * size + at] ?? 0) / pivot;
-    }
-  }
-}
-
-function swapRows(matrix: Float64Array, size: number, a: number, b: number): void {
-  for (let at = 0; at < size; at++) {
-    const kept = matrix[a * size + at] ?? 0;
-    matrix[a * size + at] = matrix[b * size + at] ?? 0;
-    matrix[b * size + at] = kept;
   }
 }
