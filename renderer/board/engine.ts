@@ -32,6 +32,8 @@ import { createDragTargets } from "./drag-targets.ts";
 import { type Hit, hitTest, hostsIn } from "./hit.ts";
 import { compactZoom, metrics, stripBox } from "./layout.ts";
 import { createLiveScene, type LiveScene } from "./live-scene.ts";
+import { createMotion } from "./motion.ts";
+import { createNews } from "./news.ts";
 import { paintOverlay } from "./overlay.ts";
 import type { Frame } from "./paint-card.ts";
 import { createTiles } from "./tiles.ts";
@@ -64,11 +66,6 @@ export interface Board {
 /** Milliseconds of painting a frame: little while something follows the hand, more while news comes in at rest. */
 const movingBudgetMs = 6;
 const restingBudgetMs = 30;
-const movingMs = 200;
-const zoomSettleMs = 110;
-const glideMs = 120;
-const newsEveryMs = 120;
-const newsGatherMs = 25;
 /** Until the legend has said how high it is. */
 const usualFootPx = 40;
 
@@ -81,7 +78,6 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
   const scene = createLiveScene(useTheme.getState().theme, view.width, view.height - footPx);
   const tiles = createTiles();
   const targets = createDragTargets();
-  let camera: Camera = { x: 0, y: 0, zoom: 1 };
   const { clusterId, camera: left } = useBoardView.getState().left ?? { clusterId: null, camera: null };
   // Back from the host view: where one was.
   const returns = left !== null && clusterId === useSnapshot.getState().activeClusterId;
@@ -90,10 +86,6 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
   let dragPoint: { x: number; y: number } | null = null;
   let frameAsked = false;
   let paintAll = true;
-  let zoomingUntil = 0;
-  let movingUntil = 0;
-  let settleTimer = 0;
-  let glide: { from: Camera; to: Camera; startedAt: number } | null = null;
   const stop: (() => void)[] = [];
 
   const world = (): Size => ({ width: scene.layout.width, height: scene.layout.height });
@@ -103,7 +95,7 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
   let fittedTo = view;
   const refit = () => {
     fittedTo = view;
-    camera = fitCamera(world(), room(), metrics.maxFitZoom);
+    motion.camera = fitCamera(world(), room(), metrics.maxFitZoom);
   };
 
   const ask = () => {
@@ -111,47 +103,20 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
     frameAsked = true;
     requestAnimationFrame(draw);
   };
+  const motion = createMotion(ask, () => useBoardView.setState((state) => ({ moved: state.moved + 1 })));
+  const news = createNews(ask);
 
-  /**
-   * News is taken over in the frame that shows it. While it pours in (a thousand hosts in parts at the start) that is
-   * a few times a second: tiles painted for every part would hold up the parts that follow.
-   */
-  let newsTimer = 0;
-  let newsAt = Number.NEGATIVE_INFINITY;
-  let newsDue = false;
-  let newsRipe = false;
-  const news = () => {
-    if (newsDue) return;
-    // The names of the hosts come first and their GPUs right after: one frame for both, where it can be.
-    const waitMs = Math.max(newsGatherMs, newsAt + newsEveryMs - performance.now());
-    newsDue = true;
-    newsTimer = window.setTimeout(() => {
-      newsRipe = true;
-      ask();
-    }, waitMs);
-  };
   const takeNews = () => {
-    if (!newsRipe) return;
-    newsDue = false;
-    newsRipe = false;
+    if (!news.isRipe()) return;
     refresh();
-    newsAt = performance.now();
+    news.taken();
   };
 
   const draw = (now: number) => {
     frameAsked = false;
     takeNews();
-    if (glide !== null) {
-      const part = Math.min(1, (now - glide.startedAt) / glideMs);
-      const eased = 1 - (1 - part) ** 3;
-      const between = (a: number, b: number) => a + (b - a) * eased;
-      const zoom = glide.from.zoom * (glide.to.zoom / glide.from.zoom) ** eased;
-      camera = { zoom, x: between(glide.from.x, glide.to.x), y: between(glide.from.y, glide.to.y) };
-      if (part >= 1) {
-        camera = glide.to;
-        glide = null;
-      } else ask();
-    }
+    motion.advance(now);
+    const { camera } = motion;
     const width = Math.round(view.width * ratio);
     const height = Math.round(view.height * ratio);
     if (canvas.width !== width || canvas.height !== height) {
@@ -160,16 +125,12 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
     }
     const scale = camera.zoom * ratio;
     const complete = tiles.draw(context, { x: camera.x, y: camera.y, scale, width, height, ratio }, scene, {
-      zooming: performance.now() < zoomingUntil,
-      budgetMs: paintAll
-        ? Number.POSITIVE_INFINITY
-        : performance.now() < movingUntil
-          ? movingBudgetMs
-          : restingBudgetMs,
+      zooming: motion.zooming,
+      budgetMs: paintAll ? Number.POSITIVE_INFINITY : motion.moving ? movingBudgetMs : restingBudgetMs,
       rackSummary: scene.rackSummary,
     });
     paintAll = false;
-    if (!complete && performance.now() >= zoomingUntil) ask();
+    if (!complete && !motion.zooming) ask();
 
     const frame: Frame = {
       ctx: context,
@@ -222,46 +183,17 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
     return [words.rule, words.instead].filter((part) => part !== null).join(" ");
   };
 
-  const hitAt = (viewX: number, viewY: number): Hit | null =>
-    hitTest(
-      scene.layout,
-      scene.cells,
-      camera.x + viewX / camera.zoom,
-      camera.y + viewY / camera.zoom,
-      camera.zoom < compactZoom,
-    );
+  const hitAt = (viewX: number, viewY: number): Hit | null => {
+    const { x, y, zoom } = motion.camera;
+    return hitTest(scene.layout, scene.cells, x + viewX / zoom, y + viewY / zoom, zoom < compactZoom);
+  };
 
-  const moveTo = (next: Camera, zooms: boolean) => {
-    glide = null;
+  const clamped = (next: Camera): Camera => clamp(next, world(), room(), metrics.maxFitZoom);
+  const moveTo = (next: Camera) => {
     fitted = false;
-    camera = clamp(next, world(), room(), metrics.maxFitZoom);
-    movingUntil = performance.now() + movingMs;
-    if (zooms) zoomUnderWay();
-    moved();
-    ask();
+    motion.moveTo(clamped(next));
   };
-  const zoomUnderWay = () => {
-    zoomingUntil = performance.now() + zoomSettleMs;
-    window.clearTimeout(settleTimer);
-    settleTimer = window.setTimeout(ask, zoomSettleMs + 10);
-  };
-  /** Boxes on the screen are laid out again at rest, not in every frame of a movement. */
-  let movedTimer = 0;
-  const moved = () => {
-    window.clearTimeout(movedTimer);
-    movedTimer = window.setTimeout(() => useBoardView.setState((state) => ({ moved: state.moved + 1 })), 120);
-  };
-  const glideTo = (next: Camera) => {
-    const to = clamp(next, world(), room(), metrics.maxFitZoom);
-    if (window.matchMedia("(prefers-reduced-motion: reduce)").matches) camera = to;
-    else {
-      glide = { from: camera, to, startedAt: performance.now() };
-      movingUntil = glide.startedAt + movingMs;
-      if (to.zoom !== camera.zoom) zoomUnderWay();
-    }
-    moved();
-    ask();
-  };
+  const glideTo = (next: Camera) => motion.glideTo(clamped(next));
 
   const worldBox = (focus: Focus): Box | null => {
     const { layout } = scene;
@@ -272,7 +204,7 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
       return { x, y, width: layout.cardWidth, height: layout.hostHeight[focus.hostIndex] ?? 0 };
     }
     const cells = scene.cells(focus.hostIndex);
-    const box = stripBox(focus.gpu, cells?.gpuCount ?? 1, layout, camera.zoom < compactZoom);
+    const box = stripBox(focus.gpu, cells?.gpuCount ?? 1, layout, motion.camera.zoom < compactZoom);
     const slices = cells?.gpuSlices[focus.gpu] ?? 1;
     const from = focus.slice === null ? 0 : focus.slice / slices;
     const part = focus.slice === null ? 1 : 1 / slices;
@@ -292,15 +224,16 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
    * that there is and by no more than is needed.
    */
   const keepInSight = (change: () => void) => {
-    if (glide !== null) camera = glide.to;
-    glide = null;
+    motion.arrive();
     const focus = attended();
     const before = focus === null ? null : worldBox(focus);
-    const seen = before !== null && inSight(camera, before, room());
+    const seen = before !== null && inSight(motion.camera, before, room());
     change();
     const box = seen && focus !== null ? worldBox(focus) : null;
-    if (box !== null && !inSightWhole(camera, box, room())) camera = reveal(camera, box, room());
-    moved();
+    if (box !== null && !inSightWhole(motion.camera, box, room())) {
+      motion.camera = reveal(motion.camera, box, room());
+    }
+    motion.moved();
     ask();
   };
 
@@ -311,9 +244,9 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
       tiles.invalidate();
       paintAll = true;
     } else tiles.invalidateHosts(scene, change.hosts);
-    if (change.arranged) camera = clamp(camera, world(), room(), metrics.maxFitZoom);
+    if (change.arranged) motion.camera = clamped(motion.camera);
     if (change.everything || change.hosts.length > 0) ask();
-    if (change.arranged) moved();
+    if (change.arranged) motion.moved();
   };
 
   const resize = new ResizeObserver(() => {
@@ -330,12 +263,12 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
       view = next;
       ratio = nextRatio;
       // A panel opened or closed: what lies under the pointer stays there, at its scale.
-      if (!windowChanged) camera = within(camera, world(), room());
+      if (!windowChanged) motion.camera = within(motion.camera, world(), room());
       else {
         scene.arrange(view.width, view.height - footPx);
         tiles.invalidate();
         if (fitted) refit();
-        else camera = clamp(camera, world(), room(), metrics.maxFitZoom);
+        else motion.camera = clamped(motion.camera);
       }
     });
   });
@@ -348,9 +281,10 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
     useSnapshot.subscribe((state, before) => {
       if (state.hosts === before.hosts && state.hostIds === before.hostIds) return;
       scene.take();
-      news();
+      news.came();
     }),
-    () => window.clearTimeout(newsTimer),
+    news.stop,
+    motion.stop,
   );
   stop.push(useColouring.subscribe(refresh));
   stop.push(useFilter.subscribe(refresh));
@@ -383,36 +317,35 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
   stop.push(() => window.clearInterval(clock));
 
   scene.update();
-  if (returns) camera = clamp(left, world(), room(), metrics.maxFitZoom);
+  if (returns) motion.camera = clamped(left);
   else refit();
   ask();
 
   return {
     scene,
     get camera() {
-      return camera;
+      return motion.camera;
     },
     hitAt,
-    pan: (viewX, viewY) => moveTo(panBy(camera, viewX, viewY), false),
+    pan: (viewX, viewY) => moveTo(panBy(motion.camera, viewX, viewY)),
     zoom: (factor, viewX, viewY) => {
-      if (beyond.of(camera.zoom, factor)) open(hitAt(viewX, viewY));
-      else moveTo(zoomAt(camera, factor, viewX, viewY), true);
+      if (beyond.of(motion.camera.zoom, factor)) open(hitAt(viewX, viewY));
+      else moveTo(zoomAt(motion.camera, factor, viewX, viewY));
     },
     step: (factor) => {
-      const at = glide?.to.zoom ?? camera.zoom;
-      if (factor > 1 && at >= maxZoom) {
+      if (factor > 1 && motion.target.zoom >= maxZoom) {
         open(useBoardView.getState().focus ?? hitAt(view.width / 2, view.height / 2));
         return;
       }
       fitted = false;
-      glideTo(zoomAt(glide?.to ?? camera, factor, view.width / 2, view.height / 2));
+      glideTo(zoomAt(motion.target, factor, view.width / 2, view.height / 2));
     },
     fit: () => {
       fitted = true;
       glideTo(fitCamera(world(), room(), metrics.maxFitZoom));
     },
     reveal: (focus, readable) => {
-      const before = glide?.to ?? camera;
+      const before = motion.target;
       const box = worldBox(focus);
       if (box === null) return;
       let next = before;
@@ -431,12 +364,8 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
     boxOf: (focus) => {
       const box = worldBox(focus);
       if (box === null) return null;
-      return {
-        x: (box.x - camera.x) * camera.zoom,
-        y: (box.y - camera.y) * camera.zoom,
-        width: box.width * camera.zoom,
-        height: box.height * camera.zoom,
-      };
+      const { x, y, zoom } = motion.camera;
+      return { x: (box.x - x) * zoom, y: (box.y - y) * zoom, width: box.width * zoom, height: box.height * zoom };
     },
     setFocused: (next) => {
       focused = next;
@@ -448,7 +377,7 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
         footPx = height;
         // Not while a panel takes part of the window: then the board would come at another scale.
         if (fitted && view.width === fittedTo.width && view.height === fittedTo.height) refit();
-        else camera = within(camera, world(), room());
+        else motion.camera = within(motion.camera, world(), room());
       });
     },
     setHover: (hover) => {
@@ -459,7 +388,7 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
     },
     setDragPoint: (point) => {
       dragPoint = point;
-      movingUntil = performance.now() + movingMs;
+      motion.follow();
       const hit = point === null ? null : hitAt(point.x, point.y);
       const over = hit === null || useDraft.getState().drag === null ? null : overOf(hit);
       const refusal =
@@ -472,11 +401,9 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
     destroy: () => {
       const { activeClusterId } = useSnapshot.getState();
       useBoardView.setState({
-        left: fitted || activeClusterId === null ? null : { clusterId: activeClusterId, camera: glide?.to ?? camera },
+        left: fitted || activeClusterId === null ? null : { clusterId: activeClusterId, camera: motion.target },
       });
       for (const end of stop) end();
-      window.clearTimeout(settleTimer);
-      window.clearTimeout(movedTimer);
     },
   };
 }
