@@ -106,7 +106,7 @@ export function slurmdbdConf(): string {
   ]);
 }
 
-const databaseName = "slurm_acct_db";
+export const databaseName = "slurm_acct_db";
 export const databaseSocket = "/run/mysqld/mysqld.sock";
 
 /** Small, and nothing is flushed: the lab's files stand in memory, and a crash of this machine ends the lab. */

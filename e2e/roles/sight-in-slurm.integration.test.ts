@@ -4,11 +4,20 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { clusterName, databaseName, databaseSocket } from "../lab/slurm-configuration.ts";
 import { slurmLabMissing } from "../lab/slurm-missing.ts";
 import { GovernedLab, type Name } from "./governed-lab.ts";
 import { installGuard, passingScript, setLimits } from "./set-limits.ts";
 
 const missing = slurmLabMissing();
+
+/** The turn of an hour, so many hours ago, as Slurm takes it in the lab's time zone. */
+function hourAgo(hours: number): string {
+  const at = new Date(Math.floor(Date.now() / 3_600_000 - hours) * 3_600_000);
+  const two = (value: number) => String(value).padStart(2, "0");
+  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+  return `${day}T${two(at.getHours())}:00:00`;
+}
 
 describe.skipIf(missing !== null)(`sight in Slurm${missing === null ? "" : ` (skipped: ${missing})`}`, () => {
   let lab: GovernedLab;
@@ -68,6 +77,10 @@ describe.skipIf(missing !== null)(`sight in Slurm${missing === null ? "" : ` (sk
       "scontrol jobs": ["scontrol", "--oneliner", "show", "job"],
       sacct: ["sacct", "--allusers", "--noheader", "--parsable2", "--format=JobID,User,Account"],
       sshare: ["sshare", "--all", "--noheader", "--parsable2", "--format=Account,User,RawUsage"],
+      sreport: [
+        ...["sreport", "--parsable2", "--noheader", "cluster", "AccountUtilizationByUser"],
+        ...[`start=${hourAgo(3)}`, `end=${hourAgo(1)}`, "format=Accounts,Login,Used"],
+      ],
       "sacctmgr associations": ["sacctmgr", "-nP", "show", "assoc", "format=account,user"],
       "sacctmgr accounts": ["sacctmgr", "-nP", "show", "account", "format=account"],
       "sacctmgr users": ["sacctmgr", "-nP", "show", "user", "format=user"],
@@ -80,6 +93,19 @@ describe.skipIf(missing !== null)(`sight in Slurm${missing === null ? "" : ` (sk
     return found;
   }
 
+  /** An hour of use by each of these associations, where slurmdbd sums it up at the turn of the hour for sreport. */
+  async function workedAnHour(users: readonly Name[]): Promise<void> {
+    const who = users.map((user) => `'${user}'`).join();
+    const table = (name: string) => `${databaseName}.${clusterName}_${name}`;
+    const hour = "UNIX_TIMESTAMP() DIV 3600 * 3600 - 7200";
+    const sql = `
+      INSERT INTO ${table("assoc_usage_hour_table")} (creation_time, mod_time, id, id_tres, time_start, alloc_secs)
+        SELECT 0, 0, id_assoc, 1, ${hour}, 3600 FROM ${table("assoc_table")} WHERE user IN (${who});
+      INSERT INTO ${table("usage_hour_table")} (creation_time, mod_time, id_tres, time_start, count, alloc_secs)
+        VALUES (0, 0, 1, ${hour}, 8, ${users.length * 3600})`;
+    await lab.slurm.expect(["mariadb", `--socket=${databaseSocket}`, "--execute", sql]);
+  }
+
   test("as the doctor advises it, a member of Alpha finds nothing of Bravo; without it everything, and it is said", async () => {
     const mia = lab.slurm.person("mia");
     const job = await lab.slurm.submit(mia, ["--gres=gpu:h100:1"]);
@@ -87,6 +113,7 @@ describe.skipIf(missing !== null)(`sight in Slurm${missing === null ? "" : ` (sk
     await expect
       .poll(() => lab.slurm.expect(["sacct", "--allusers", "--noheader", "--format=User"]), { timeout: 20_000 })
       .toContain("mia");
+    await workedAnHour(["max", "mia"]);
     const privacy = async () =>
       (await lab.as("ops").request("engine.status", {})).findings
         .filter(({ check }) => check.startsWith("privacy"))
@@ -104,7 +131,7 @@ describe.skipIf(missing !== null)(`sight in Slurm${missing === null ? "" : ` (sk
     await lab.slurm.expect(["scontrol", "reconfigure"]);
     await lab.slurm.slurmdbd.restart();
     const lines = ["PrivateData=accounts,jobs,reservations,usage,users"];
-    expect(await privacy()).toEqual([
+    await expect.poll(privacy, { timeout: 20_000 }).toEqual([
       { level: "problem", change: { file: "slurm.conf", lines } },
       { level: "problem", change: { file: "slurmdbd.conf", lines } },
     ]);
