@@ -102,6 +102,7 @@ test("the steps that were released are the ones that made the files there are", 
       "dbf3ddf299be1271",
       "2eeef46b2cef9b26",
       "c49376f4364d51f5",
+      "eb86dbfba44a08e0",
     ]
   `);
 });
