@@ -299,4 +299,28 @@ describe.skipIf(missing !== null)(`usage begins anew${missing === null ? "" : ` 
     expect(await timer()).toContain("0 periods begun");
     expect((await minutes(tenant.id)).limit).toBe(1000);
   });
+
+  test("a person's row that was removed by hand and is made anew counts from zero", async () => {
+    const { uid } = lab.slurm.person("lea");
+    const person = `${second}/${uid}`;
+    const limit = async () => {
+      const said = await lab.slurm.expect([
+        ...["sacctmgr", "-nP", "show", "assoc", `account=${second}`, "user=lea", "format=user,grptresmins"],
+      ]);
+      return said.split("\n").find((line) => line.startsWith("lea|"));
+    };
+    await allow(person, 57, week);
+    const { used } = await minutes(second);
+    expect([used > 0, await limit()]).toEqual([true, `lea|gres/cardshare=${used + 57}`]);
+    await lab.slurm.expect(["sacctmgr", "-i", "delete", "user", "where", "name=lea", `account=${second}`]);
+    const [found] = await lab.as("ops").request("engine.drift", {});
+    expect(found).toMatchObject({ subject: person, what: "member", engine: null });
+    const { outcomes } = await lab
+      .as("ops")
+      .task("engine.resolve", { resolutions: [{ id: found?.id ?? "", take: "ledger" }] }, () => undefined);
+    expect(outcomes).toMatchObject([{ outcome: "done" }]);
+    expect([await limit(), await lab.as("ops").request("engine.drift", {})]).toEqual(["lea|gres/cardshare=57", []]);
+    await timer();
+    expect([await limit(), await lab.as("ops").request("engine.drift", {})]).toEqual(["lea|gres/cardshare=57", []]);
+  });
 });
