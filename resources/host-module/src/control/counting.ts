@@ -131,12 +131,15 @@ export class CountingState {
     for (const id of this.#within.get(subject) ?? []) {
       const used = this.#counter.minutes.get(id) ?? 0;
       const left = this.left(id, period);
-      const isMended = isSetBack(used, left);
-      const below = [...mended].filter(([each]) => parentSubject(each) === id).map(([, minutes]) => minutes);
-      const ofThose = below.reduce((sum, minutes) => sum + minutes, 0);
-      const minutes = !isMended ? Math.round(left) : ofThose <= used ? ofThose : 0;
+      if (!isSetBack(used, left)) {
+        mended.set(id, Math.round(left));
+        continue;
+      }
+      const below = [...mended].filter(([each]) => parentSubject(each) === id);
+      const ofThose = below.reduce((sum, [, minutes]) => sum + minutes, 0);
+      const minutes = ofThose <= used ? ofThose : 0;
       mended.set(id, minutes);
-      if (isMended) rows.push(this.#row(id, period, minutes));
+      rows.push(this.#row(id, period, minutes));
     }
     if (rows.length === 0) return null;
     const countsFrom = this.#now.toISOString();
