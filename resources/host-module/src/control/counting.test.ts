@@ -246,6 +246,12 @@ describe("use that fades", () => {
   });
 });
 
+test("use that Slurm fades a step early was not set back", () => {
+  // As read off a cluster with a half-life of two minutes that fades each minute.
+  set(one, hours(1, month), noon, counter({ [ada]: 40 }, 120));
+  expect(settle(days(44 / daySeconds), counter({ [ada]: 28 }, 120))).toEqual([]);
+});
+
 test("readings of another counter say nothing of this one", () => {
   set(one, hours(1, month), noon, counter({ [ada]: 300 }));
   const other = { ...counter({ [ada]: 10 }), counter: "gres/gpu" };

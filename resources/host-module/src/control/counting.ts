@@ -45,6 +45,12 @@ export interface Duty extends Counting {
 /** A reading that comes this much after the period began is called late: the timer looks each minute. */
 const lateAfterMs = 300_000;
 
+/**
+ * Slurm fades its counters in steps, each PriorityCalcPeriod (five minutes if nothing else is set), and a whole step also
+ * what was read within it: it may be this much ahead of the curve.
+ */
+const fadesAheadMs = 600_000;
+
 /** The ledger's readings, as an engine asks for them. */
 export function baselinesIn(reader: Reader): Baselines {
   const readings = readingsIn(reader);
@@ -131,7 +137,7 @@ export class CountingState {
     for (const id of this.#within.get(subject) ?? []) {
       const used = this.#counter.minutes.get(id) ?? 0;
       const left = this.left(id, period);
-      if (!isSetBack(used, left)) {
+      if (!isSetBack(used, this.left(id, period, fadesAheadMs))) {
         mended.set(id, Math.round(left));
         continue;
       }
@@ -146,12 +152,12 @@ export class CountingState {
     return { why: "set back", rows, notCounted: mended.get(subject) ?? 0, countsFrom };
   }
 
-  /** Minutes of a subject that do not count in a period, not rounded. */
-  left(subject: string, period: Period): number {
+  /** Minutes of a subject that do not count in a period, now or so much later; not rounded. */
+  left(subject: string, period: Period, laterMs = 0): number {
     const row = this.#reading(subject, period);
     if (row === null) return 0;
     const baseline = { minutes: row.minutes, takenAtMs: Date.parse(row.takenAt) };
-    return fadedMinutes(baseline, this.#now.getTime(), this.#counter.halfLifeSeconds);
+    return fadedMinutes(baseline, this.#now.getTime() + laterMs, this.#counter.halfLifeSeconds);
   }
 
   /** When the subject's own reading was taken; null where there is none. */
