@@ -32,7 +32,7 @@ export async function runTimer(system: System): Promise<TimerResult> {
   const trouble: string[] = [];
   const lock = `${stateDirectory}/timer.lock`;
   if (await system.files.isLocked(lock)) return { grants: 0, resets: 0, trouble: [] };
-  await using _lock = await system.files.lock(lock, "the timer of grants and resets");
+  await using _lock = await system.files.lock(lock, "the timer of grants and quota periods");
   const acting: Acting = { actor: actorOf(system), role: "host" };
   const counted = async (work: () => Promise<number>): Promise<number> => {
     try {
