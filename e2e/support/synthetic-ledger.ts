@@ -140,6 +140,7 @@ function silentEngine(allocations: readonly AllocationView[]): Engine {
     kept: (limits) => limits,
     state: async () => ({ subjects: new Map(), unread: [] }),
     usage: async () => usage,
+    counted: async () => null,
     commands: () => [],
     apply: never,
     allocations: async () => allocations,

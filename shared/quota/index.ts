@@ -1,5 +1,6 @@
 /** Quotas as pure rules: what limits mean in a tree of tenants, what a change of them would do, and when usage begins anew. */
 export { type Allocation, admit, type Blocker, blockersOf, type Demand, demandOf } from "./allocations.ts";
+export { type Baseline, countedMinutes, fadedMinutes, isFadedApart, isSetBack } from "./baseline.ts";
 export {
   type CardShare,
   type CardShareRule,

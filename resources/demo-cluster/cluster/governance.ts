@@ -28,7 +28,7 @@ import {
   projects,
   tenants,
 } from "../../host-module/src/ledger/organisation.ts";
-import { limits, requests, resets } from "../../host-module/src/ledger/quotas.ts";
+import { fromZero, limits, requests, resets } from "../../host-module/src/ledger/quotas.ts";
 import { settings } from "../../host-module/src/ledger/settings.ts";
 import { type Subject, subjectColumns } from "../../host-module/src/ledger/subject.ts";
 import type { SimulatedMachine } from "../driver/machine.ts";
@@ -135,7 +135,7 @@ function setLimits(change: Change, subject: Subject, cards: number, now: Date, h
   });
   change.insert(limits, { ...columns, limits: own });
   if (hours === undefined) return;
-  change.insert(resets, { ...columns, period: "month", timeZone, lastDoneAt: now.toISOString() });
+  change.insert(resets, { ...columns, period: "month", timeZone, lastDoneAt: now.toISOString(), ...fromZero });
 }
 
 /** Two people have asked for more. */

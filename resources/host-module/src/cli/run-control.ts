@@ -212,7 +212,7 @@ async function timer(args: readonly string[], system: System, terminal: Terminal
   }
   const { runTimer } = await import("../control/timer.ts");
   const result = await runTimer(system);
-  const lines = [`${result.grants} grants set or ended, ${result.resets} resets.`, ...result.trouble];
+  const lines = [`${result.grants} grants set or ended, ${result.resets} periods begun.`, ...result.trouble];
   terminal.out(values.json ? JSON.stringify(result) : lines.join("\n"));
   return result.trouble.length === 0 ? 0 : 1;
 }

@@ -12,19 +12,22 @@ import type { Engine, EngineChange, EnginePerson, EngineState } from "../engine/
 import { effectiveLimits, grantsOf, periodsIn, quotaNodes } from "../engine/quota-tree.ts";
 import type { Act, Change } from "../ledger/change.ts";
 import { members, people, projects, tenants } from "../ledger/organisation.ts";
-import { limits } from "../ledger/quotas.ts";
+import { fromZero, limits, resets } from "../ledger/quotas.ts";
 import type { Reader } from "../ledger/reader.ts";
 import { subjectColumns } from "../ledger/subject.ts";
 import type { CallContext } from "../serve/handlers.ts";
 import type { System } from "../system.ts";
 import { changeTogether } from "./changing.ts";
 import { actingOn, engineOf, enginePeople, ledgerOf } from "./context.ts";
+import { baselinesIn, forgetReadings, noteCounting } from "./counting.ts";
 import { ledgerSubject, personOf, tenantOf } from "./quota.ts";
 
 /** A difference with what each way of resolving it does. */
 interface Found {
   readonly drift: Drift;
   readonly takeLedger: readonly EngineChange[] | null;
+  /** What goes with it in the ledger. */
+  readonly alongLedger?: (change: Change) => void;
   readonly takeEngine: ((change: Change) => void) | null;
 }
 
@@ -37,7 +40,7 @@ async function find(system: System): Promise<readonly Found[]> {
   const engine = await engineOf(system);
   if (engine.kind === "local") return [];
   const ledger = ledgerOf(system);
-  const state = await engine.state(enginePeople(ledger), periodsIn(ledger));
+  const state = await engine.state(enginePeople(ledger), periodsIn(ledger), baselinesIn(ledger));
   return ledger.read((reader) => differences(reader, state, engine, system.now()));
 }
 
@@ -52,6 +55,7 @@ export function differences(
   const grants = grantsOf(reader);
   const nodes = quotaNodes(reader, new Map());
   const known = new Set(nodes.map(({ id }) => id));
+  const { inLimit } = baselinesIn(reader);
   const found: Found[] = [];
   for (const node of nodes) {
     const there = state.subjects.get(node.id);
@@ -62,7 +66,7 @@ export function differences(
       continue;
     }
     if (changesBetween(there.limits, kept(wanted)).length > 0) {
-      found.push(otherLimits(node.id, person, wanted, there.limits));
+      found.push(otherLimits(node.id, person, wanted, there.limits, inLimit(node.id), now));
     }
     for (const [what, texts] of [
       ["coordinator", there.coordinators],
@@ -86,6 +90,12 @@ function missing(subject: string, person: EnginePerson | null, wanted: Limits): 
         ? []
         : [{ kind: "set-limits" as const, subject, person, before: {}, limits: wanted }]),
     ],
+    // A row that is made anew has used nothing.
+    alongLedger: (change) => {
+      change.dropBaselines([subject]);
+      const row = change.find(resets, { subject });
+      if (row !== null) change.update(resets, { subject }, row.version, fromZero);
+    },
     takeEngine: null,
   };
 }
@@ -104,7 +114,15 @@ function adding(subject: string, person: EnginePerson | null): readonly EngineCh
   }
 }
 
-function otherLimits(subject: string, person: EnginePerson | null, wanted: Limits, there: Limits): Found {
+function otherLimits(
+  subject: string,
+  person: EnginePerson | null,
+  wanted: Limits,
+  there: Limits,
+  standing: number,
+  now: Date,
+): Found {
+  const notCounted = { before: standing, after: standing };
   return {
     drift: {
       id: `limits:${subject}:${JSON.stringify(amountsOf(there))}`,
@@ -114,12 +132,17 @@ function otherLimits(subject: string, person: EnginePerson | null, wanted: Limit
       engine: inWords(there),
       ways: ["ledger", "engine"],
     },
-    takeLedger: [{ kind: "set-limits", subject, person, before: there, limits: wanted }],
+    takeLedger: [{ kind: "set-limits", subject, person, before: there, limits: wanted, notCounted }],
     takeEngine: (change) => {
       const row = change.find(limits, { subject });
       const taken = withPeriods(there, row?.limits ?? {});
-      if (row === null) change.insert(limits, { ...subjectColumns(ledgerSubject(subject)), limits: taken });
+      const columns = subjectColumns(ledgerSubject(subject));
+      if (taken.cardHours !== undefined && row?.limits.cardHours === undefined) {
+        forgetReadings(change, subject, taken.cardHours.period);
+      }
+      if (row === null) change.insert(limits, { ...columns, limits: taken });
       else change.update(limits, { subject }, row.version, { limits: taken });
+      noteCounting(change, columns, taken, null, now);
     },
   };
 }
@@ -231,7 +254,7 @@ async function resolveOne(
       remedy: "Nothing was changed. Look at the differences again.",
     });
   }
-  const { drift: shown, takeLedger, takeEngine } = found;
+  const { drift: shown, takeLedger, takeEngine, alongLedger = () => undefined } = found;
   const subject = shown.subject ?? "cluster";
   const act: Act = { ...actingOn(system, access, subject), command: "engine.resolve" };
   if (take === "engine" && takeEngine !== null) {
@@ -240,7 +263,7 @@ async function resolveOne(
   }
   if (take === "ledger" && takeLedger !== null) {
     const together = { act, object: `engine/${subject}`, tenant: tenantOf(subject), changes: takeLedger };
-    await changeTogether(system, together, () => undefined);
+    await changeTogether(system, together, alongLedger);
     ledgerOf(system).record(act, { object: together.object, tenant: tenantOf(subject), outcome: "done" });
     return;
   }

@@ -7,6 +7,7 @@ import type { Access } from "../access/access.ts";
 import { periodsIn, quotaNodes } from "../engine/quota-tree.ts";
 import type { System } from "../system.ts";
 import { engineOf, enginePeople, ledgerOf } from "./context.ts";
+import { baselinesIn } from "./counting.ts";
 import { mayReadSubject } from "./sight.ts";
 
 type Blocker = WaitReason["blockers"][number];
@@ -25,7 +26,7 @@ export async function explain(
   if (!allowed && !access.administrator) {
     throw new AppError({ code: "not-found", message: `There is no ${allocationId} of ${subject}.`, remedy: "" });
   }
-  const reason = await engine.explain(allocationId, known, periodsIn(ledger));
+  const reason = await engine.explain(allocationId, known, periodsIn(ledger), baselinesIn(ledger));
   const names = new Map(quotaNodes(ledger, new Map()).map(({ id, name }) => [id, name]));
   const isSeen = ({ subject: of }: Blocker) => access.administrator || (of !== null && mayReadSubject(access, of));
   const blockers = reason.blockers.map((blocker) => {

@@ -10,6 +10,7 @@ import { grants, limits } from "../ledger/quotas.ts";
 import type { System } from "../system.ts";
 import { withTruth } from "./changing.ts";
 import { engineOf, ledgerOf } from "./context.ts";
+import { baselinesIn } from "./counting.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 import { personOf, tenantOf } from "./quota.ts";
 import type { GrantRow } from "./request-views.ts";
@@ -61,7 +62,9 @@ async function settleSubject(
   const wanted = all.filter(({ untilMs }) => untilMs > atMs).map((grant) => ({ ...grant, fromMs: 0 }));
   const after = effectiveLimits(base, subject, wanted, atMs);
   const person = personOf(subject, new Map(ledger.list(people).map(({ uid, user }) => [uid, user])));
-  const change = { kind: "set-limits", subject, person, before, limits: after } as const;
+  const standing = baselinesIn(ledger).inLimit(subject);
+  const notCounted = { before: standing, after: standing };
+  const change = { kind: "set-limits", subject, person, before, limits: after, notCounted } as const;
   const [command] = engine.commands([change]);
   const act: Act = { ...acting, command: "grant.settle", ...(command === undefined ? {} : { commandLine: command }) };
   const about = { object: `limits/${subject}`, tenant: tenantOf(subject) };

@@ -349,6 +349,12 @@ function forgetQuotas(change: Change, within: (subject: string) => boolean, { ac
   const at = now.toISOString();
   for (const row of change.list(limits)) if (within(row.subject)) change.remove(limits, row, row.version);
   for (const row of change.list(resets)) if (within(row.subject)) change.remove(resets, row, row.version);
+  change.dropBaselines(
+    change
+      .baselines()
+      .map((row) => row.subject)
+      .filter(within),
+  );
   for (const { id, subject, version } of change.list(requests, { state: "asked" })) {
     if (!within(subject)) continue;
     change.update(requests, { id }, version, { state: "withdrawn", decidedBy: actor.uid, decidedAt: at });

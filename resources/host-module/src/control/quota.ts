@@ -29,7 +29,7 @@ import type { EngineChange, EnginePerson } from "../engine/engine.ts";
 import { effectiveLimits, grantsOf, periodsIn, quotaNodes, treeAt } from "../engine/quota-tree.ts";
 import type { Act, Change } from "../ledger/change.ts";
 import { people } from "../ledger/organisation.ts";
-import { grants, limits, resets } from "../ledger/quotas.ts";
+import { grants, limits } from "../ledger/quotas.ts";
 import type { Reader } from "../ledger/reader.ts";
 import { settings } from "../ledger/settings.ts";
 import { type Subject as LedgerSubject, subjectColumns } from "../ledger/subject.ts";
@@ -37,6 +37,7 @@ import type { CallContext } from "../serve/handlers.ts";
 import type { System } from "../system.ts";
 import { withTruth } from "./changing.ts";
 import { actingOn, engineOf, enginePeople, ledgerOf } from "./context.ts";
+import { baselinesIn, type Counting, CountingState, noteCounting, startsCounting } from "./counting.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 import { grantView } from "./request-views.ts";
 import { mayReadSubject } from "./sight.ts";
@@ -55,7 +56,7 @@ export async function quotas(system: System, access: Access): Promise<QuotaAnswe
   const engine = await engineOf(system);
   const known = enginePeople(ledger);
   const [usage, allocations, status] = await Promise.all([
-    engine.usage(known, periodsIn(ledger)),
+    engine.usage(known, periodsIn(ledger), baselinesIn(ledger)),
     engine.allocations(known),
     engine.status(),
   ]);
@@ -116,6 +117,8 @@ function sumOf(a: Usage | undefined, b: Usage): Usage {
 interface Planned {
   readonly edit: QuotaEdit;
   readonly change: EngineChange;
+  /** Where its card-hours count anew. */
+  readonly counting: Counting | null;
   readonly place: number;
 }
 
@@ -142,7 +145,13 @@ async function setNow(
   const ledger = ledgerOf(system);
   const engine = await engineOf(system);
   const outcomes = new Map<number, QuotaOutcome>();
-  const planned = ledger.read((reader) => plan(reader, access, edits, outcomes, system.now()));
+  const counter = ledger.read((reader) => edits.some((edit) => beginsCounting(reader, edit)))
+    ? await engine.counted(enginePeople(ledger))
+    : null;
+  const planned = ledger.read((reader) => {
+    const counting = counter === null ? null : new CountingState(reader, counter, system.now());
+    return plan(reader, access, edits, outcomes, counting, system.now());
+  });
   const commands = engine.commands(planned.map(({ change }) => change));
   if (dryRun) {
     for (const { edit, place } of planned) {
@@ -179,14 +188,20 @@ function inOrder(edits: readonly QuotaEdit[], outcomes: ReadonlyMap<number, Quot
   return edits.map((edit, place) => outcomes.get(place) ?? failed(edit, toErrorData(new Error("no outcome"))));
 }
 
+function beginsCounting(reader: Reader, edit: QuotaEdit): boolean {
+  return startsCounting(reader.find(limits, { subject: edit.subject })?.limits ?? {}, edit.limits);
+}
+
 /** What is to be done; refused and needless edits get their outcome at once. */
 function plan(
   reader: Reader,
   access: Access,
   edits: readonly QuotaEdit[],
   outcomes: Map<number, QuotaOutcome>,
+  state: CountingState | null,
   now: Date,
 ): readonly Planned[] {
+  const { inLimit } = baselinesIn(reader);
   const all = grantsOf(reader);
   const nodes = quotaNodes(reader, new Map());
   const known = new Map(nodes.map((node) => [node.id, node]));
@@ -211,7 +226,14 @@ function plan(
     const before = effectiveLimits(node.limits, edit.subject, all, now.getTime());
     const after = effectiveLimits(edit.limits, edit.subject, all, now.getTime());
     const person = personOf(edit.subject, persons);
-    return [{ edit, place, change: { kind: "set-limits", subject: edit.subject, person, before, limits: after } }];
+    const anew = startsCounting(node.limits, edit.limits) ? edit.limits.cardHours : undefined;
+    const counting = anew === undefined ? null : (state?.begin(edit.subject, anew.period) ?? null);
+    const standing = inLimit(edit.subject);
+    const notCounted = { before: standing, after: anew === undefined ? standing : (counting?.notCounted ?? 0) };
+    const { subject } = edit;
+    return [
+      { edit, place, counting, change: { kind: "set-limits", subject, person, before, limits: after, notCounted } },
+    ];
   });
 }
 
@@ -275,7 +297,10 @@ function write(system: System, act: Act, set: readonly Planned[], outcomes: Map<
   const ledger = ledgerOf(system);
   try {
     const stored = ledger.change(act, (change) =>
-      set.map(({ edit, place }) => ({ edit, place, version: writeLimits(change, edit, system.now()) })),
+      set.map(({ edit, place, counting }) => ({
+        ...{ edit, place },
+        version: writeLimits(change, edit, counting, system.now()),
+      })),
     );
     for (const { edit, place, version } of stored) {
       outcomes.set(place, { subject: edit.subject, outcome: "done", version });
@@ -289,7 +314,7 @@ function write(system: System, act: Act, set: readonly Planned[], outcomes: Map<
   }
 }
 
-function writeLimits(change: Change, edit: QuotaEdit, now: Date): number {
+function writeLimits(change: Change, edit: QuotaEdit, counting: Counting | null, now: Date): number {
   const columns = subjectColumns(ledgerSubject(edit.subject));
   const before = change.find(limits, { subject: edit.subject });
   if (before === null && edit.basedOn !== 0) change.get(limits, { subject: edit.subject });
@@ -297,21 +322,8 @@ function writeLimits(change: Change, edit: QuotaEdit, now: Date): number {
     before === null
       ? change.insert(limits, { ...columns, limits: edit.limits })
       : change.update(limits, { subject: edit.subject }, edit.basedOn, { limits: edit.limits });
-  noteReset(change, edit, columns, now);
+  noteCounting(change, columns, edit.limits, counting, now);
   return stored.version;
-}
-
-/** A limit of card-hours counts from now on in its period; the first reset is at that period's end. */
-function noteReset(change: Change, edit: QuotaEdit, columns: ReturnType<typeof subjectColumns>, now: Date): void {
-  const period = edit.limits.cardHours?.period ?? { kind: "none" as const };
-  const timeZone = period.kind === "none" ? "UTC" : period.timeZone;
-  const known = change.find(resets, { subject: edit.subject });
-  if (known === null) {
-    if (period.kind === "none") return;
-    change.insert(resets, { ...columns, period: period.kind, timeZone, lastDoneAt: now.toISOString() });
-  } else if (known.period !== period.kind || known.timeZone !== timeZone) {
-    change.update(resets, known, known.version, { period: period.kind, timeZone, lastDoneAt: now.toISOString() });
-  }
 }
 
 /** A subject as the ledger's columns have it. Throws AppError `bad-request`. */

@@ -19,6 +19,7 @@ import { grants, limits, requests } from "../ledger/quotas.ts";
 import { subjectColumns } from "../ledger/subject.ts";
 import type { System } from "../system.ts";
 import { actingOn, engineOf, enginePeople, ledgerOf } from "./context.ts";
+import { baselinesIn } from "./counting.ts";
 import { settleGrants } from "./grants.ts";
 import { namesOf } from "./organisation.ts";
 import { ledgerSubject, unknownSubject } from "./quota.ts";
@@ -58,6 +59,7 @@ async function treeNow(system: System): Promise<QuotaTree> {
   const usage: ReadonlyMap<string, Usage> = await (await engineOf(system)).usage(
     enginePeople(ledger),
     periodsIn(ledger),
+    baselinesIn(ledger),
   );
   return ledger.read((reader) => treeAt(quotaNodes(reader, usage), grantsOf(reader), system.now().getTime()));
 }

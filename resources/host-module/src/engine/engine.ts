@@ -12,7 +12,7 @@ import type {
   SlurmTransactionView,
   WaitReason,
 } from "../../../../shared/protocol/control.ts";
-import type { Limits, Period, Usage } from "../../../../shared/quota/index.ts";
+import type { Baseline, Limits, Period, Usage } from "../../../../shared/quota/index.ts";
 
 /** A person as both sides know them: the uid is the ledger's, the name is what Slurm's accounting has. */
 export interface EnginePerson {
@@ -35,13 +35,8 @@ export type EngineChange =
       readonly person: EnginePerson | null;
       readonly before: Limits;
       readonly limits: Limits;
-    }
-  /** Usage of card-hours begins anew, of the subject and of all below it (`below`). */
-  | {
-      readonly kind: "reset-usage";
-      readonly subject: string;
-      readonly person: EnginePerson | null;
-      readonly below: readonly { readonly subject: string; readonly person: EnginePerson | null }[];
+      /** Minutes on the counter of card-hours that do not count, on top of the limit there and of that wanted; default 0. */
+      readonly notCounted?: { readonly before: number; readonly after: number };
     };
 
 /** `unknown`: the engine may have done it; read its state back before anything else. */
@@ -70,6 +65,26 @@ export interface EngineSubject {
  */
 export type PeriodOf = (subject: string) => Period | null;
 
+/** Use that does not count: what stood on the engine's counter when a period began. */
+export interface Baselines {
+  /** Of a subject's own row in a period; null where all counts. */
+  of(subject: string, period: Period): (Baseline & { readonly counter: string }) | null;
+  /** The minutes that stand in the engine's limit of a subject on top of the ledger's. */
+  inLimit(subject: string): number;
+}
+
+export const noBaselines: Baselines = { of: () => null, inLimit: () => 0 };
+
+/** An engine's counter of card-hours, which nobody sets back. */
+export interface CardHoursCounter {
+  /** What it counts: `gres/cardshare`. Minutes are of one of these. */
+  readonly counter: string;
+  /** Whole minutes by subject, of each with what is below it. Who is not there has no row in the engine. */
+  readonly minutes: ReadonlyMap<string, number>;
+  /** In which time use fades to its half; null where it does not. */
+  readonly halfLifeSeconds: number | null;
+}
+
 export interface Engine {
   readonly kind: EngineKind;
   status(): Promise<EngineStatus>;
@@ -82,12 +97,21 @@ export interface Engine {
    * `people` names the uids of users: Slurm knows names only. Users without one are left out and listed as unread.
    * Throws AppError where nothing answered.
    */
-  state(people: readonly EnginePerson[], periodOf: PeriodOf): Promise<EngineState>;
+  state(people: readonly EnginePerson[], periodOf: PeriodOf, baselines?: Baselines): Promise<EngineState>;
   /**
    * In use now by subject, of each itself without what is below it; card-hours under every period that a limit on the way
    * up has. Throws AppError where nothing answered.
    */
-  usage(people: readonly EnginePerson[], periodOf: PeriodOf): Promise<ReadonlyMap<string, Usage>>;
+  usage(
+    people: readonly EnginePerson[],
+    periodOf: PeriodOf,
+    baselines?: Baselines,
+  ): Promise<ReadonlyMap<string, Usage>>;
+  /**
+   * What was used since counting began; null for an engine that counts each period by itself. Throws AppError where nothing
+   * answered.
+   */
+  counted(people: readonly EnginePerson[]): Promise<CardHoursCounter | null>;
   /** The exact commands, without running them; empty where none are run. Throws AppError `bad-request` for what cannot be. */
   commands(changes: readonly EngineChange[]): readonly (readonly string[])[];
   /**
@@ -103,7 +127,12 @@ export interface Engine {
   /** Ends jobs or leases. Throws AppError with those that are still there. */
   cancel(ids: readonly string[]): Promise<void>;
   /** Why one waits. Throws AppError `not-found`. */
-  explain(allocationId: string, people: readonly EnginePerson[], periodOf: PeriodOf): Promise<WaitReason>;
+  explain(
+    allocationId: string,
+    people: readonly EnginePerson[],
+    periodOf: PeriodOf,
+    baselines?: Baselines,
+  ): Promise<WaitReason>;
   /** What the engine was told by anybody since that day (`2026-12-01`), newest first; empty for the local engine. */
   transactions(since: string): Promise<readonly SlurmTransactionView[]>;
 }

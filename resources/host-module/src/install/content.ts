@@ -60,7 +60,7 @@ WantedBy=multi-user.target
 export function timerService(): string {
   return `${marker}
 [Unit]
-Description=Grants and resets of Tessera that are due
+Description=Grants and quota periods of Tessera that are due
 ConditionPathExists=/var/lib/tessera/ledger.sqlite
 After=local-fs.target slurmdbd.service slurmctld.service
 
@@ -75,7 +75,7 @@ TimeoutStartSec=15min
 export function timerUnit(): string {
   return `${marker}
 [Unit]
-Description=Grants and resets of Tessera, each minute
+Description=Grants and quota periods of Tessera, each minute
 
 [Timer]
 OnBootSec=30s

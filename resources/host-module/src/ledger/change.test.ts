@@ -6,7 +6,7 @@ import { readAudit } from "../audit/read.ts";
 import { asAda, asOps, noonText, temporaryLedger } from "../testing/ledger.ts";
 import { verifyAudit } from "./check.ts";
 import { administrators, leads, members, people, projects, tenants } from "./organisation.ts";
-import { grants, limits, requests, resets } from "./quotas.ts";
+import { fromZero, grants, limits, requests, resets } from "./quotas.ts";
 import { settings } from "./settings.ts";
 import { subjectColumns } from "./subject.ts";
 
@@ -45,7 +45,7 @@ test("every kind of object goes in and comes back as it was, and its removal is 
     ...{ id: "g000000", requestId: request.id, ...person, amount: some, until: noonText },
     ...{ state: "approved" as const, revert: null, startedAt: null, endedAt: null },
   };
-  const reset = { ...person, period: "month" as const, timeZone: "Asia/Shanghai", lastDoneAt: null };
+  const reset = { ...person, period: "month" as const, timeZone: "Asia/Shanghai", lastDoneAt: null, ...fromZero };
   const member = { projectId: project.id, uid: grace.uid, role: "member" as const };
   const stored = ledger.change(act, (change) => [
     change.insert(people, grace),

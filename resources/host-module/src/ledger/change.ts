@@ -1,6 +1,7 @@
 import { AppError } from "../../../../shared/errors.ts";
 import { type AuditHead, appendAudit, auditHead } from "../audit/append.ts";
 import type { ActingRole, Actor } from "../audit/row.ts";
+import { type BaselineRow, removeBaselines, writeBaselines } from "./baselines.ts";
 import { alreadyThere, conflict } from "./conflict.ts";
 import { nameOf, type ObjectTable, parseValue, type Stored } from "./object-table.ts";
 import type { Prepare } from "./prepare.ts";
@@ -43,6 +44,10 @@ export interface Change extends Reader {
   ): void;
   /** Marks an id as given, for ever. */
   giveId(id: string): void;
+  /** Readings of the engine's counter, in place of those of the same rows and periods. The audit has no row of them. */
+  putBaselines(rows: readonly BaselineRow[]): void;
+  /** Of all periods, or of one. */
+  dropBaselines(subjects: readonly string[], period?: string): void;
 }
 
 /** The object that a change was at when it ended: what a refusal is recorded about. */
@@ -161,6 +166,9 @@ export function openChange(prepare: Prepare, act: Act, now: () => Date): OpenCha
     giveId: (id) => {
       prepare("INSERT INTO givenIds (id) VALUES (?)").run(id);
     },
+
+    putBaselines: (rows) => writeBaselines(prepare, rows),
+    dropBaselines: (subjects, period) => removeBaselines(prepare, subjects, period),
   };
 }
 

@@ -189,5 +189,6 @@ function readingAs(reader: Reader, path: string): Reader {
     lastChangeOf: (kinds) => guarded(() => reader.lastChangeOf(kinds)),
     isGivenId: (id) => guarded(() => reader.isGivenId(id)),
     givenIds: (prefix) => guarded(() => reader.givenIds(prefix)),
+    baselines: () => guarded(() => reader.baselines()),
   };
 }

@@ -12,7 +12,7 @@ import { applicationId, migrate, pragmaNumber } from "./migrate.ts";
 import { type Migration, migrations } from "./migrations.ts";
 import { openDatabase } from "./open.ts";
 import { administrators, leads, members, people, projects, tenants } from "./organisation.ts";
-import { limits } from "./quotas.ts";
+import { fromZero, limits, resets } from "./quotas.ts";
 import { settings } from "./settings.ts";
 import { subjectColumns } from "./subject.ts";
 
@@ -95,6 +95,28 @@ describe("a file of an earlier version", () => {
   });
 });
 
+test("card-hours that were set before there were baselines count from zero, as they did", () => {
+  writtenBy(3);
+  const before = new DatabaseSync(path);
+  before
+    .prepare("INSERT INTO resets VALUES (?, 'project', ?, ?, NULL, 'month', 'Asia/Shanghai', ?, 1)")
+    .run(project.id, tenant.id, project.id, noonText);
+  before.close();
+  using ledger = openLedger(path);
+  const { why, countsFrom, notCounted, writtenAt, lastDoneAt } = ledger.get(resets, { subject: project.id });
+  expect({ why, countsFrom, notCounted, writtenAt, lastDoneAt }).toEqual({ ...fromZero, lastDoneAt: noonText });
+  const row = {
+    subject: project.id,
+    period: "month:Asia/Shanghai",
+    counter: "gres/gpu",
+    minutes: 7,
+    takenAt: noonText,
+  };
+  ledger.change(act, (change) => change.putBaselines([row, { ...row, minutes: 9 }, { ...row, period: "none" }]));
+  ledger.change(act, (change) => change.dropBaselines([project.id], "none"));
+  expect([ledger.baselines(), verifyAudit(ledger).intact]).toEqual([[{ ...row, minutes: 9 }], true]);
+});
+
 test("the steps that were released are the ones that made the files there are", () => {
   const digest = ({ statements }: Migration) => createHash("sha256").update(statements).digest("hex").slice(0, 16);
   expect(migrations.map(digest)).toMatchInlineSnapshot(`
@@ -102,6 +124,7 @@ test("the steps that were released are the ones that made the files there are", 
       "dbf3ddf299be1271",
       "2eeef46b2cef9b26",
       "c49376f4364d51f5",
+      "eb86dbfba44a08e0",
     ]
   `);
 });

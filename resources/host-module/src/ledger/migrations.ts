@@ -176,4 +176,26 @@ CREATE INDEX leasesByTenant ON leases ("tenantId");
 CREATE INDEX leasesByGpu ON leases ("gpuUuid") WHERE "releasedAt" IS NULL;
 `,
   },
+  {
+    what: "use that does not count",
+    statements: `
+-- A reading of the engine's counter at the start of a period, of each row that the period covers: no object of anybody's,
+-- and so without a version; the row of 'resets' that it was taken for is what the audit tells of.
+CREATE TABLE baselines (
+  "subject" TEXT NOT NULL,
+  "period" TEXT NOT NULL,
+  "counter" TEXT NOT NULL,
+  "minutes" INTEGER NOT NULL CHECK ("minutes" >= 0),
+  "takenAt" TEXT NOT NULL,
+  PRIMARY KEY ("subject", "period")
+) STRICT, WITHOUT ROWID;
+
+-- What was set before counts from zero, as it always did, until its next period begins.
+ALTER TABLE resets ADD COLUMN "why" TEXT NOT NULL DEFAULT 'set'
+  CHECK ("why" IN ('set', 'period', 'late', 'set back', 'faded'));
+ALTER TABLE resets ADD COLUMN "countsFrom" TEXT;
+ALTER TABLE resets ADD COLUMN "notCounted" INTEGER NOT NULL DEFAULT 0 CHECK ("notCounted" >= 0);
+ALTER TABLE resets ADD COLUMN "writtenAt" TEXT;
+`,
+  },
 ];

@@ -21,7 +21,10 @@ export const limits = defineTable({
   tenantOf: (row) => row.tenantId,
 });
 
-/** When the usage of an object starts anew, and when it last did. */
+/** Why a limit on card-hours counts from where it does. `late`: the period had begun before anybody could look. */
+export const countingReasons = ["set", "period", "late", "set back", "faded"] as const;
+
+/** When the usage of an object starts anew, when it last did, and what of it does not count. */
 export const resets = defineTable({
   kind: "reset",
   table: "resets",
@@ -32,9 +35,19 @@ export const resets = defineTable({
     /** A name of the tz database, `Asia/Shanghai`. */
     timeZone: z.string().check(z.refine(isTimeZone, { error: "a time zone, as in Asia/Shanghai" })),
     lastDoneAt: z.nullable(time),
+    why: z.enum(countingReasons),
+    /** When the use that does not count was read; null where all counts. */
+    countsFrom: z.nullable(time),
+    /** Minutes on the engine's counter that do not count: they stand in its limit on top of ours. */
+    notCounted: z.int().check(z.nonnegative()),
+    /** When the engine's limit was last written with them. */
+    writtenAt: z.nullable(time),
   },
   tenantOf: (row) => row.tenantId,
 });
+
+/** All counts: nothing had been used, or nobody counts but the ledger itself. */
+export const fromZero = { why: "set", countsFrom: null, notCounted: 0, writtenAt: null } as const;
 
 const requestWays = {
   asked: ["approved", "refused", "withdrawn"],

@@ -1,5 +1,6 @@
 import type { SQLInputValue } from "node:sqlite";
 import { AppError } from "../../../../shared/errors.ts";
+import { type BaselineRow, readBaselines } from "./baselines.ts";
 import { conflict } from "./conflict.ts";
 import { nameOf, type ObjectTable, parseRow, type Stored } from "./object-table.ts";
 import type { Prepare } from "./prepare.ts";
@@ -29,6 +30,8 @@ export interface Reader {
   lastChangeOf(kinds: readonly string[]): number;
   /** Every id ever given that begins so. */
   givenIds(prefix: string): readonly string[];
+  /** Every reading of the engine's counter that a period began with. */
+  baselines(): readonly BaselineRow[];
 }
 
 export function readerOf(prepare: Prepare): Reader {
@@ -63,6 +66,7 @@ export function readerOf(prepare: Prepare): Reader {
       prepare("SELECT id FROM givenIds WHERE substr(id, 1, length(?)) = ?")
         .all(prefix, prefix)
         .map((row) => String(row.id)),
+    baselines: () => readBaselines(prepare),
   };
   return reader;
 }

@@ -112,9 +112,6 @@ export function readAnswer(kind: SlurmChange["kind"], result: ToolResult, names:
     if (!success.test(stdout) && anything.test(stdout)) return answer("unknown", "other", anything);
     return withMissing(kind, answer("done", null, success), stdout, names);
   }
-  // Usage is reset row by row: those before the one that is not there are reset.
-  if (refusal !== undefined && kind === "reset-usage" && names.length > 1)
-    return answer("unknown", "partly", refusal.words);
   if (refusal !== undefined) return answer("refused", refusal.reason, refusal.words);
   if (nothing.test(stdout)) return answerToNothing(kind, answer("nothing-to-do", null, nothing));
   return answer("unknown", "other", anything);

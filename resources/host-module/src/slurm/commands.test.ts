@@ -59,8 +59,6 @@ describe("one change, one vector", () => {
       { kind: "allow-qos", account: "t1", qos: ["t1_own", "normal"], defaultQos: "t1_own" },
       "modify account where name=t1 cluster=lab set qos=t1_own,normal defaultqos=t1_own",
     ],
-    [{ kind: "reset-usage", target: project }, "modify account where name=t1_p01 cluster=lab set rawusage=0"],
-    [{ kind: "reset-usage", target: ownQos }, "modify qos where name=t1_own set rawusage=0"],
     [{ kind: "add-qos", qos: "t1_own" }, "add qos name=t1_own"],
     [{ kind: "delete-qos", qos: "t1_own" }, "delete qos where name=t1_own"],
     [
@@ -131,8 +129,9 @@ describe("joining", () => {
       account: fc.constantFrom("a", "b"),
     }),
     fc.record({
-      kind: fc.constant("reset-usage" as const),
+      kind: fc.constant("set-shares" as const),
       target: fc.record({ kind: fc.constant("account" as const), account: fc.constantFrom("a", "b") }),
+      shares: fc.integer({ min: 1, max: 3 }),
     }),
   );
 
@@ -309,14 +308,7 @@ describe("answers", () => {
     ["limits of what is not there", "set-limits", result(1, " Nothing modified\n"), "refused", "absent"],
     ["no such parent", "add-account", notFound, "refused", "absent"],
     ["limits are set", "set-limits", result(0, modified), "done", null],
-    [
-      "usage is reset, said or in silence",
-      "reset-usage",
-      result(0, "No cluster specified, resetting on local cluster lab\n"),
-      "done",
-      null,
-    ],
-    ["usage is reset, in silence", "reset-usage", result(0, ""), "done", null],
+    ["set in silence", "set-limits", result(0, ""), "done", null],
     [
       "a value was not understood, and something was set",
       "set-limits",
@@ -422,9 +414,6 @@ describe("answers", () => {
       missing: ["nosuch"],
     });
     expect(readAnswer("set-limits", partly, ["m1"]).outcome).toBe("done");
-    const reset = result(1, "", "sacctmgr: error: Failed to find cluster lab account nosuch association in database\n");
-    expect(readAnswer("reset-usage", reset, ["m1", "nosuch"])).toMatchObject({ outcome: "unknown", reason: "partly" });
-    expect(readAnswer("reset-usage", reset, ["nosuch"])).toMatchObject({ outcome: "refused", reason: "absent" });
   });
 
   test("nothing but an answer that says so is taken for done", () => {

@@ -54,7 +54,6 @@ export type SlurmChange =
       readonly qos: readonly string[];
       readonly defaultQos: string | null;
     }
-  | { readonly kind: "reset-usage"; readonly target: LimitTarget }
   | { readonly kind: "add-qos"; readonly qos: string }
   | { readonly kind: "delete-qos"; readonly qos: string }
   | { readonly kind: "set-qos"; readonly qos: string; readonly flags?: readonly string[]; readonly priority?: number }
@@ -146,8 +145,6 @@ function partsOf(change: SlurmChange, cluster: string): Parts {
         "set",
         ...qosWords(change.qos, change.defaultQos),
       ]);
-    case "reset-usage":
-      return onTarget(change.target, cluster, ["rawusage=0"]);
     case "add-qos":
       return one("add qos", qos(change.qos), []);
     case "delete-qos":

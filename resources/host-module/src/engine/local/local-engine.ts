@@ -36,6 +36,7 @@ export function localEngine(ledger: Ledger, system: Asked, act: Act = actOf(syst
     }),
     state: async () => ({ subjects: ledger.read(subjectsIn), unread: [] }),
     usage: async (_, periodOf) => ledger.read((reader) => leaseUsage(reader, periodOf, system.now())),
+    counted: async () => null,
     commands: () => [],
     apply: async (changes, { progress }) => {
       const outcomes = changes.map((change) => outcomeOf(ledger, change, system.now()));

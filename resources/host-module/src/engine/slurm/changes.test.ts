@@ -1,4 +1,5 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import type { Limits } from "../../../../../shared/quota/index.ts";
 import type { SlurmChange } from "../../slurm/commands.ts";
 import { commandsOf, independentRuns, slurmChangesOf } from "./changes.ts";
 import { resourcesOf } from "./limit-mapping.ts";
@@ -21,13 +22,32 @@ test("removals stand in commands of their own, each with the place of its change
   ]);
 });
 
-test("usage begins anew on the subject's row and on each below it; the cluster is Slurm's root", () => {
-  const person = { uid: 7, user: "ada" };
-  const below = [{ subject: "taaaa_p01/7", person }];
-  expect(slurmChangesOf({ kind: "reset-usage", subject: "cluster", person: null, below }, resources)).toEqual([
-    { kind: "reset-usage", target: { kind: "account", account: "root" } },
-    { kind: "reset-usage", target: { kind: "member", account: "taaaa_p01", user: "ada" } },
-  ]);
+describe("minutes that do not count", () => {
+  const half = { cardHours: { hours: { numerator: 1, denominator: 2 }, period: { kind: "none" as const } } };
+  const set = (before: Limits, after: Limits, notCounted?: { before: number; after: number }) =>
+    slurmChangesOf(
+      {
+        kind: "set-limits",
+        subject: "cluster",
+        person: null,
+        before,
+        limits: after,
+        ...(notCounted && { notCounted }),
+      },
+      resources,
+    ).map((change) => (change.kind === "set-limits" ? change.limits : null));
+  const minutes = (count: number | null) => [{ grpTresMins: { "gres/cardshare": count } }];
+
+  test.each([
+    ["stand on top of a new limit", {}, half, { before: 0, after: 100 }, minutes(1780)],
+    ["move the limit that stays", half, half, { before: 100, after: 250 }, minutes(1930)],
+    ["that stay are no change", half, half, { before: 100, after: 100 }, []],
+    ["go with the limit", half, {}, { before: 100, after: 0 }, minutes(null)],
+    ["make no limit by themselves", {}, {}, { before: 0, after: 100 }, []],
+    ["are none where nothing is said", {}, half, undefined, minutes(1680)],
+  ])("%s", (_, before, after, notCounted, changes) => {
+    expect(set(before, after, notCounted)).toEqual(changes);
+  });
 });
 
 test("a person's limits need the name that Slurm knows the person by", () => {

@@ -57,14 +57,9 @@ export function slurmChangesOf(change: EngineChange, resources: SlurmResources):
       return [{ kind: "remove-member", account: change.projectId, user: change.person.user }];
     case "set-limits": {
       const target = targetOf(change.subject, change.person);
-      const limits = changeBetween(change.before, change.limits, resources);
+      const limits = changeBetween(change.before, change.limits, resources, change.notCounted);
       return limits === null ? [] : [{ kind: "set-limits", target, limits }];
     }
-    case "reset-usage":
-      return [change, ...change.below].map(({ subject, person }) => ({
-        kind: "reset-usage",
-        target: targetOf(subject, person),
-      }));
   }
 }
 
@@ -132,7 +127,7 @@ export function slurmLimitsOf({ limits }: Association): SlurmLimits {
   return { grpTres: limits.grpTres, grpTresMins: limits.grpTresMins ?? {} };
 }
 
-/** Whether a change stands in these associations; null where they do not tell (usage that was reset). */
+/** Whether a change stands in these associations; null where they do not tell. */
 export function standsIn(change: SlurmChange, associations: readonly Association[]): boolean | null {
   const rowOf = (account: string, user: string | null) =>
     associations.find((row) => row.account === account && row.user === user && row.partition === null);

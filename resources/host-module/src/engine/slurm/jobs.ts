@@ -1,12 +1,19 @@
 /** Slurm's jobs as allocations, and why one waits in terms of our limits. */
 import { parseSubject, personSubject } from "../../../../../shared/organisation/subject.ts";
 import type { AllocationView, WaitReason } from "../../../../../shared/protocol/control.ts";
-import { cardHoursResource, type Fraction, fraction, zero } from "../../../../../shared/quota/index.ts";
+import {
+  cardHoursResource,
+  countedMinutes,
+  type Fraction,
+  fraction,
+  type Period,
+  zero,
+} from "../../../../../shared/quota/index.ts";
 import { askedTres, type SlurmJob } from "../../slurm/jobs.ts";
 import type { LimitCheck, LimitLevel, WaitExplanation } from "../../slurm/wait-reason.ts";
 import type { EnginePerson, PeriodOf } from "../engine.ts";
 import { amountsFromSlurm, resourceOfTres, type SlurmResources } from "./limit-mapping.ts";
-import { subjectOfAccount } from "./state.ts";
+import { type NotCounted, subjectOfAccount } from "./state.ts";
 
 const ended: ReadonlySet<string> = new Set(
   "COMPLETED CANCELLED FAILED TIMEOUT NODE_FAIL PREEMPTED BOOT_FAIL DEADLINE OUT_OF_MEMORY REVOKED".split(" "),
@@ -68,18 +75,26 @@ export function timeOf(seconds: number | null): string | null {
   return seconds === null ? null : new Date(seconds * 1000).toISOString();
 }
 
+/** Minutes that do not count: those that stand in Slurm's limit, and those that are left of them in its use. */
+export interface CardHoursOff {
+  readonly fromLimit: (subject: string) => number;
+  readonly fromUse: NotCounted;
+}
+const nothingOff: CardHoursOff = { fromLimit: () => 0, fromUse: () => 0 };
+
 /** Slurm's explanation in our subjects and units; the sentence is empty where limits block, for it is said by who may see them. */
 export function waitReasonOf(
   explanation: WaitExplanation,
   people: readonly EnginePerson[],
   resources: SlurmResources,
   periodOf: PeriodOf,
+  off: CardHoursOff = nothingOff,
 ): WaitReason {
   if (explanation.kind === "no-limit") {
     const reason = explanation.reason ?? "None";
     return { reason, sentence: `It waits for something that is no limit: Slurm says ${reason}.`, blockers: [] };
   }
-  const blockers = explanation.blocks.map((check) => blockerOf(check, people, resources, periodOf));
+  const blockers = explanation.blocks.map((check) => blockerOf(check, people, resources, periodOf, off));
   return { reason: explanation.reason, sentence: explanation.note, blockers };
 }
 
@@ -88,11 +103,16 @@ function blockerOf(
   people: readonly EnginePerson[],
   resources: SlurmResources,
   periodOf: PeriodOf,
+  { fromLimit, fromUse }: CardHoursOff,
 ): WaitReason["blockers"][number] {
   const ours = resourceOfTres(check.limitName, check.tres, resources);
   const amount = (count: number): Fraction => fraction(Math.round(count), ours?.units ?? 1);
   const subject = subjectOfLevel(check.level, people);
   const period = subject === null ? null : periodOf(subject);
+  const counts = (minutes: number, notCounted: (subject: string, period: Period) => number): number =>
+    subject === null || period === null || ours?.resource !== "cardHours"
+      ? minutes
+      : countedMinutes(minutes, notCounted(subject, period));
   const { kind } = check.level;
   return {
     subject,
@@ -104,8 +124,8 @@ function blockerOf(
         : ours.resource === "cardHours"
           ? cardHoursResource(period ?? { kind: "none" })
           : ours.resource,
-    limit: amount(check.limit),
-    used: amount(check.used + check.committed),
+    limit: amount(counts(check.limit, fromLimit)),
+    used: amount(counts(check.used, fromUse) + check.committed),
     asked: check.asked === null ? null : amount(check.asked),
     missing: amount(check.shortBy),
     changedBy: kind === "project" || kind === "person" ? "lead" : "administrator",

@@ -8,6 +8,7 @@
  */
 import { AppError } from "../../../../../shared/errors.ts";
 import {
+  countedMinutes,
   type Fraction,
   fraction,
   type Limits,
@@ -126,12 +127,21 @@ function wholeIn(amount: Fraction, units: number, what: string): number {
   throw refusal(`${toWords(amount)} ${what} cannot be a limit: Slurm counts them in ${unit}.`, `Use ${unit}.`);
 }
 
-/** What Slurm has, as ours; card-hours under the period given. What is not ours is left out: see `foreignTres`. */
-export function limitsFromSlurm(found: SlurmLimits, resources: SlurmResources, period: Period): Limits {
+/** Slurm's limit on minutes is on all that was ever used: what does not count comes on top. */
+function withNotCounted(limits: SlurmLimits, { cards }: SlurmResources, minutes: number): SlurmLimits {
+  const limit = cards === null ? undefined : ownCount(limits.grpTresMins, cards.tres);
+  if (cards === null || limit === undefined) return limits;
+  return { ...limits, grpTresMins: { ...limits.grpTresMins, [cards.tres]: limit + minutes } };
+}
+
+/** What Slurm has, as ours; card-hours under the period given, `notCounted` minutes taken off. What is not ours is left out: see `foreignTres`. */
+export function limitsFromSlurm(found: SlurmLimits, resources: SlurmResources, period: Period, notCounted = 0): Limits {
   const minutes = resources.cards === null ? undefined : ownCount(found.grpTresMins, resources.cards.tres);
   return {
     ...amountsFromSlurm(found.grpTres, resources),
-    ...(minutes === undefined ? {} : { cardHours: { hours: cardHoursOf(minutes, resources), period } }),
+    ...(minutes === undefined
+      ? {}
+      : { cardHours: { hours: cardHoursOf(countedMinutes(minutes, notCounted), resources), period } }),
   };
 }
 
@@ -175,8 +185,14 @@ export function cardHoursOf(unitMinutes: number, { cards }: SlurmResources): Fra
 }
 
 /** What sacctmgr has to be told to come from one to the other; a limit that is gone is null. Null where nothing differs. */
-export function changeBetween(before: Limits, after: Limits, resources: SlurmResources): LimitChange | null {
-  const [old, wanted] = [toSlurm(writable(before, resources), resources), toSlurm(after, resources)];
+export function changeBetween(
+  before: Limits,
+  after: Limits,
+  resources: SlurmResources,
+  notCounted: { readonly before: number; readonly after: number } = { before: 0, after: 0 },
+): LimitChange | null {
+  const old = withNotCounted(toSlurm(writable(before, resources), resources), resources, notCounted.before);
+  const wanted = withNotCounted(toSlurm(after, resources), resources, notCounted.after);
   const grpTres = differenceOf(old.grpTres, wanted.grpTres);
   const grpTresMins = differenceOf(old.grpTresMins, wanted.grpTresMins);
   if (Object.keys(grpTres).length + Object.keys(grpTresMins).length === 0) return null;

@@ -9,12 +9,12 @@ import type { SlurmFacts, Unread } from "../../slurm/reading.ts";
 import type { SlurmTransaction } from "../../slurm/transactions.ts";
 import { explainWait } from "../../slurm/wait-reason.ts";
 import type { System } from "../../system.ts";
-import type { Engine } from "../engine.ts";
+import { type Baselines, type Engine, noBaselines } from "../engine.ts";
 import { applyChanges } from "./apply.ts";
 import { commandsOf, slurmChangesOf } from "./changes.ts";
 import { allocationsOf, stateOfJob, timeOf, waitReasonOf } from "./jobs.ts";
 import { limitsFromSlurm, resourcesOf, type SlurmResources, toSlurm } from "./limit-mapping.ts";
-import { stateOf, usageIn } from "./state.ts";
+import { minutesIn, notCountedAt, stateOf, usageIn } from "./state.ts";
 import { silentStatus, statusOf } from "./status.ts";
 
 const cancelTimeoutMs = 30_000;
@@ -68,6 +68,11 @@ function engineOf(system: System, reader: SlurmReader, first: Found, signal: Abo
     return found.cluster;
   };
 
+  const notCounted = (baselines: Baselines) => {
+    const { resources, settings } = here();
+    return notCountedAt(baselines, resources, settings.decayHalfLifeSeconds, system.now().getTime());
+  };
+
   return {
     kind: "slurm",
 
@@ -84,7 +89,7 @@ function engineOf(system: System, reader: SlurmReader, first: Found, signal: Abo
       return limitsFromSlurm(toSlurm(limits, resources), resources, limits.cardHours?.period ?? { kind: "none" });
     },
 
-    state: async (people, periodOf) => {
+    state: async (people, periodOf, baselines = noBaselines) => {
       const { resources, name } = here();
       const all = await reader.associations();
       const associations = factsOf(all).filter(({ cluster }) => cluster === name);
@@ -94,13 +99,21 @@ function engineOf(system: System, reader: SlurmReader, first: Found, signal: Abo
         people,
         resources,
         periodOf,
+        baselines,
       );
       return { ...state, unread: [...state.unread, ...wordsOf([...all.unread, ...accounts.unread, ...qos.unread])] };
     },
 
-    usage: async (people, periodOf) => {
+    usage: async (people, periodOf, baselines = noBaselines) => {
       const { resources } = here();
-      return usageIn(factsOf(await reader.associationManager()), people, resources, periodOf);
+      const manager = factsOf(await reader.associationManager());
+      return usageIn(manager, people, resources, periodOf, notCounted(baselines));
+    },
+
+    counted: async (people) => {
+      const { resources, settings } = here();
+      const minutes = minutesIn(factsOf(await reader.associationManager()), people, resources);
+      return { counter: resources.cards?.tres ?? "", minutes, halfLifeSeconds: settings.decayHalfLifeSeconds };
     },
 
     commands: (changes) => {
@@ -125,7 +138,7 @@ function engineOf(system: System, reader: SlurmReader, first: Found, signal: Abo
       await cancelJobs(system, reader, ids, signal);
     },
 
-    explain: async (id, people, periodOf) => {
+    explain: async (id, people, periodOf, baselines = noBaselines) => {
       const { resources, settings } = here();
       const job = factsOf(await reader.jobs()).find((job) => String(job.id) === id);
       if (job === undefined || stateOfJob(job) !== "waiting") {
@@ -137,7 +150,8 @@ function engineOf(system: System, reader: SlurmReader, first: Found, signal: Abo
       }
       const manager = factsOf(await reader.associationManager());
       const explanation = explainWait({ job, manager, safe: settings.enforce.includes("safe") });
-      return waitReasonOf(explanation, people, resources, periodOf);
+      const off = { fromLimit: baselines.inLimit, fromUse: notCounted(baselines) };
+      return waitReasonOf(explanation, people, resources, periodOf, off);
     },
 
     transactions: async (since) =>

@@ -1,10 +1,17 @@
 /** What Slurm has of ours: limits that stand, who may do more than we gave, and what is used. */
 import { clusterSubject, parseSubject, personSubject } from "../../../../../shared/organisation/subject.ts";
-import type { Usage } from "../../../../../shared/quota/index.ts";
+import { countedMinutes, fadedMinutes, type Period, type Usage } from "../../../../../shared/quota/index.ts";
 import type { AssociationManager } from "../../slurm/assoc-mgr.ts";
 import { type Association, overriddenTres, type Qos, type SlurmAccount } from "../../slurm/associations.ts";
 import { rootAccount } from "../../slurm/names.ts";
-import type { EnginePerson, EngineState, EngineSubject, PeriodOf } from "../engine.ts";
+import {
+  type Baselines,
+  type EnginePerson,
+  type EngineState,
+  type EngineSubject,
+  noBaselines,
+  type PeriodOf,
+} from "../engine.ts";
 import { periodsAbove } from "../quota-tree.ts";
 import { slurmLimitsOf } from "./changes.ts";
 import { amountsFromSlurm, cardHoursOf, foreignTres, limitsFromSlurm, type SlurmResources } from "./limit-mapping.ts";
@@ -28,6 +35,7 @@ export function stateOf(
   people: readonly EnginePerson[],
   resources: SlurmResources,
   periodOf: PeriodOf,
+  { inLimit }: Pick<Baselines, "inLimit"> = noBaselines,
 ): EngineState {
   const uids = new Map(people.map(({ user, uid }) => [user, uid]));
   const rows = new Map(associations.filter(({ user }) => user === null).map((row) => [row.account, row]));
@@ -64,7 +72,8 @@ export function stateOf(
       else subjects.set(subject, { limits: {}, foreign, coordinators: [] });
       continue;
     }
-    const limits = limitsFromSlurm(slurmLimitsOf(row), resources, periodOf(subject) ?? { kind: "none" });
+    const period = periodOf(subject) ?? { kind: "none" };
+    const limits = limitsFromSlurm(slurmLimitsOf(row), resources, period, inLimit(subject));
     subjects.set(subject, { limits, ...parts, foreign: [...(known?.foreign ?? []), ...parts.foreign] });
   }
   return { subjects, unread };
@@ -110,12 +119,48 @@ function wordsOf({ limits }: Association): readonly string[] {
   ];
 }
 
+/** What does not count of a subject's minutes in a period: as much as is left of it, where use fades. */
+export type NotCounted = (subject: string, period: Period) => number;
+
+/** Baselines as they are at an instant. What was read of another counter says nothing of this one. */
+export function notCountedAt(
+  { of }: Pick<Baselines, "of">,
+  { cards }: SlurmResources,
+  halfLifeSeconds: number | null,
+  atMs: number,
+): NotCounted {
+  return (subject, period) => {
+    const baseline = of(subject, period);
+    return baseline === null || baseline.counter !== cards?.tres ? 0 : fadedMinutes(baseline, atMs, halfLifeSeconds);
+  };
+}
+
+/** Minutes that every row of ours has used since Slurm began to count, by subject. */
+export function minutesIn(
+  { associations }: AssociationManager,
+  people: readonly EnginePerson[],
+  { cards }: SlurmResources,
+): ReadonlyMap<string, number> {
+  const uids = new Map(people.map(({ user, uid }) => [user, uid]));
+  return new Map(
+    associations.flatMap(({ account, user, userId, partition, group }): readonly (readonly [string, number])[] => {
+      const subject = subjectOfAccount(account);
+      const uid = user === null ? null : (uids.get(user) ?? userId ?? undefined);
+      const isPerson = uid !== null && parseSubject(account)?.level === "project";
+      if (subject === null || uid === undefined || partition !== null || (uid !== null && !isPerson)) return [];
+      const used = group.tresMins.find(({ tres }) => tres === cards?.tres)?.used ?? 0;
+      return [[uid === null ? subject : personSubject(account, uid), Math.round(used)]];
+    }),
+  );
+}
+
 /** What each person in one of our projects uses now, by subject. */
 export function usageIn(
   { associations }: AssociationManager,
   people: readonly EnginePerson[],
   resources: SlurmResources,
   periodOf: PeriodOf,
+  notCounted: NotCounted = () => 0,
 ): ReadonlyMap<string, Usage> {
   const uids = new Map(people.map(({ user, uid }) => [user, uid]));
   const usage = new Map<string, Usage>();
@@ -125,8 +170,10 @@ export function usageIn(
     const used = group.tres.filter((each) => each.used > 0).map((each) => [each.tres, each.used] as const);
     const minutes = group.tresMins.find(({ tres }) => tres === resources.cards?.tres)?.used ?? 0;
     const subject = personSubject(account, uid);
-    const hours = cardHoursOf(minutes, resources);
-    const cardHours = minutes === 0 ? [] : periodsAbove(subject, periodOf).map((period) => ({ hours, period }));
+    const cardHours = periodsAbove(subject, periodOf).flatMap((period) => {
+      const hours = cardHoursOf(countedMinutes(minutes, notCounted(subject, period)), resources);
+      return hours.numerator === 0 ? [] : [{ hours, period }];
+    });
     const amounts = amountsFromSlurm(Object.fromEntries(used), resources);
     if (Object.keys(amounts).length === 0 && cardHours.length === 0) continue;
     usage.set(subject, { ...amounts, ...(cardHours.length === 0 ? {} : { cardHours }) });
