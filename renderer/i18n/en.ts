@@ -60,6 +60,8 @@ export const en = {
     unreachable: "unreachable",
     unreachableSince: "unreachable, {{age}} old",
     refused: "refused",
+    refusedHosts_one: "{{count}} refused",
+    refusedHosts_other: "{{count}} refused",
     unfinished: "unfinished change",
     changing: "being changed",
     layoutLost: "layout lost at reboot",
