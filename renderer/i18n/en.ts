@@ -60,6 +60,7 @@ export const en = {
     unreachable: "unreachable",
     unreachableSince: "unreachable, {{age}} old",
     refused: "refused",
+    occupied: "occupied",
     refusedHosts_one: "{{count}} refused",
     refusedHosts_other: "{{count}} refused",
     unfinished: "unfinished change",
