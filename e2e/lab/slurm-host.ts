@@ -102,6 +102,7 @@ export class SlurmHost {
     await this.machine.start();
     this.#ground.network.join(this.name, this.machine.pid, this.address);
     this.#furnish();
+    if (this.simulated !== null) await listCapabilities(this.machine, this.gpus().state.gpus.length);
     const [sshd] = await Promise.all([this.#startSshd(), this.munged.start()]);
     this.#sshd = sshd;
   }
@@ -200,6 +201,22 @@ function makeDevices(machine: Machine, count: number): void {
     ...range(count).flatMap((gpu) => range(8).map((pad) => `nvidia-caps/pad${gpu}.${pad}`)),
   ];
   for (const name of others) linkSync(control, machine.file(`/dev/${name}`));
+}
+
+/** What the driver says of its files in /dev/nvidia-caps: fifteen GPU instances a GPU, eight compute instances in each. */
+async function listCapabilities(machine: Machine, count: number): Promise<void> {
+  await machine.expect(["mount", "-t", "tmpfs", "-o", "mode=555", "tmpfs", "/proc/driver"]);
+  const lines = ["config 1", "monitor 2"];
+  for (let gpu = 0; gpu < count; gpu += 1) {
+    for (let instance = 0; instance < 15; instance += 1) {
+      const at = `gpu${gpu}/gi${instance}`;
+      const minor = 3 + gpu * 135 + instance * 9;
+      lines.push(`${at}/access ${minor}`);
+      for (let compute = 0; compute < 8; compute += 1) lines.push(`${at}/ci${compute}/access ${minor + 1 + compute}`);
+    }
+  }
+  mkdirSync(machine.file("/proc/driver/nvidia-caps"));
+  writeFileSync(machine.file("/proc/driver/nvidia-caps/mig-minors"), `${lines.join("\n")}\n`);
 }
 
 /** Whether something listens there. */

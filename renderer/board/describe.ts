@@ -13,7 +13,9 @@ export interface Description {
 }
 
 export function holderLine(holder: Holder): string {
-  const who = [holder.tenant, holder.project, holder.user].filter((part) => part !== null).join(" / ");
+  const known = [holder.tenant, holder.project, holder.user].filter((part) => part !== null).join(" / ");
+  // Of others leads and members learn no more.
+  const who = known === "" ? t("board.occupied") : known;
   if (holder.allocation === null) return who;
   return `${who}, ${t(holder.by === "lease" ? "board.lease" : "board.job", { id: holder.allocation })}`;
 }

@@ -243,7 +243,10 @@ export function createBoard(canvas: HTMLCanvasElement, frameElement: HTMLElement
     if (change.everything) {
       tiles.invalidate();
       paintAll = true;
-    } else tiles.invalidateHosts(scene, change.hosts);
+    } else {
+      tiles.invalidateHosts(scene, change.hosts);
+      tiles.invalidateRacks(scene, change.racks);
+    }
     if (change.arranged) motion.camera = clamped(motion.camera);
     if (change.everything || change.hosts.length > 0) ask();
     if (change.arranged) motion.moved();

@@ -40,7 +40,6 @@ export interface RackBox {
   /** Its hosts are `hosts[from]` to `hosts[to - 1]`. */
   readonly from: number;
   readonly to: number;
-  readonly gpuCount: number;
 }
 
 export interface BoardLayout {
@@ -189,7 +188,6 @@ function place(racks: readonly Rack[], arrangement: Arrangement): BoardLayout {
       height: tallest,
       from,
       to: hostIds.length,
-      gpuCount: rack.hosts.reduce((sum, host) => sum + host.gpuCount, 0),
     });
     shelfHeight = Math.max(shelfHeight, tallest);
     width = Math.max(width, x + boxWidth + metrics.margin);

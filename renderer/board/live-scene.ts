@@ -1,15 +1,16 @@
 /** Keeps the scene in step with the stores, host by host: what did not change is neither computed nor painted again. */
 import type { HostView } from "../../shared/api/snapshot.ts";
 import type { Theme } from "../app/theme.ts";
-import { type Language, t, useLanguageStore } from "../i18n/index.ts";
+import { type Language, useLanguageStore } from "../i18n/index.ts";
 import { type ColouringState, profiles, tenants, useColouring } from "../stores/colouring.ts";
 import { useFilter } from "../stores/filter.ts";
 import { useSnapshot } from "../stores/snapshot.ts";
 import { matchesOf } from "../topology/search.ts";
 import { cachedCells, type HostCells } from "./cells.ts";
 import { inksFor } from "./ink.ts";
-import { type BoardLayout, type LayoutHost, layoutBoard, type RackBox } from "./layout.ts";
+import { type BoardLayout, type LayoutHost, layoutBoard } from "./layout.ts";
 import { type BoardPalette, paletteOf } from "./palette.ts";
+import { countsAlike, rackSummaryOf } from "./rack-summary.ts";
 import type { HostMatch, Scene } from "./scene.ts";
 import { lookOf, modelLine, type StateLook, type Tone, troubleOf } from "./state.ts";
 
@@ -26,7 +27,13 @@ export interface LiveScene extends Scene {
   /** Works out what changed hosts look like, ahead of the frame that shows them: parts of a snapshot come one by one. */
   take(): void;
   /** Takes over what the stores say now. Answers what has to be painted again. */
-  update(): { readonly everything: boolean; readonly arranged: boolean; readonly hosts: readonly number[] };
+  update(): {
+    readonly everything: boolean;
+    readonly arranged: boolean;
+    readonly hosts: readonly number[];
+    /** Racks whose summary says something else. */
+    readonly racks: readonly number[];
+  };
   /** Ages in labels move on with the clock. Answers the hosts whose label changed. */
   tick(): readonly number[];
   setTheme(theme: Theme): void;
@@ -85,26 +92,6 @@ function matchOf(entry: HostEntry): HostMatch | null {
   return { whole: found.whole, cells: cellMatches, gpus };
 }
 
-function anyKnown(entries: Iterable<HostEntry>): boolean {
-  for (const { host } of entries) if (host.inventory !== null) return true;
-  return false;
-}
-
-/** Racks are much alike: the few different sentences are made once each. GPUs are told of once any are known. */
-function summariesOf(racks: readonly RackBox[], known: boolean): readonly string[] {
-  const made = new Map<string, string>();
-  return racks.map((rack) => {
-    const hosts = rack.to - rack.from;
-    const key = `${hosts} ${rack.gpuCount}`;
-    const before = made.get(key);
-    if (before !== undefined) return before;
-    const hostWords = t("common.hosts", { count: hosts });
-    const text = known ? `${hostWords}, ${t("common.gpus", { count: rack.gpuCount })}` : hostWords;
-    made.set(key, text);
-    return text;
-  });
-}
-
 function coloursNow(): Pick<ColouringState, "mode" | "letters" | "order"> {
   const { mode, letters, order } = useColouring.getState();
   return { mode, letters, order };
@@ -122,12 +109,11 @@ export function createLiveScene(theme: Theme, viewWidth: number, viewHeight: num
   let query = useFilter.getState().query;
   let hostsBefore: ReadonlyMap<string, HostView> | null = null;
   let currentTheme = theme;
-  /** Whether any host has said what it has. Before that, GPUs are only drawn as many as there mostly are. */
-  let known = false;
-  let summaries: { layout: BoardLayout | null; language: Language | null; texts: readonly string[] } = {
+  /** By rack; made when they are painted. */
+  let summaries: { layout: BoardLayout | null; language: Language | null; texts: Map<number, string> } = {
     layout: null,
     language: null,
-    texts: [],
+    texts: new Map(),
   };
 
   const shapeNow = (): readonly LayoutHost[] => {
@@ -206,9 +192,15 @@ export function createLiveScene(theme: Theme, viewWidth: number, viewHeight: num
     rackSummary: (at) => {
       const { language } = useLanguageStore.getState();
       if (summaries.layout !== layout || summaries.language !== language) {
-        summaries = { layout, language, texts: summariesOf(layout.racks, known) };
+        summaries = { layout, language, texts: new Map() };
       }
-      return summaries.texts[at] ?? "";
+      const made = summaries.texts.get(at);
+      if (made !== undefined) return made;
+      const rack = layout.racks[at];
+      const members = rack === undefined ? [] : ordered.slice(rack.from, rack.to);
+      const text = rackSummaryOf(members.flatMap((entry) => (entry === undefined ? [] : [entry.host])));
+      summaries.texts.set(at, text);
+      return text;
     },
     update: () => {
       const { mode, letters, order } = coloursNow();
@@ -234,17 +226,14 @@ export function createLiveScene(theme: Theme, viewWidth: number, viewHeight: num
         rearrange();
         everything = true;
       }
-      const knownBefore = known;
-      if (changed.size > 0) known = anyKnown(entries.values());
-      if (known !== knownBefore) {
-        summaries = { ...summaries, layout: null };
-        everything = true;
-      }
       const indexes: number[] = [];
+      const racks = new Set<number>();
       for (const id of changed) {
         const index = layout.indexOf.get(id);
         if (index === undefined) continue;
-        ordered[index] = entries.get(id);
+        const entry = entries.get(id);
+        if (!countsAlike(ordered[index]?.host, entry?.host)) racks.add(layout.hostRack[index] ?? 0);
+        ordered[index] = entry;
         indexes.push(index);
       }
       for (const id of renewed) {
@@ -253,7 +242,8 @@ export function createLiveScene(theme: Theme, viewWidth: number, viewHeight: num
       }
       changed.clear();
       renewed.clear();
-      return { everything, arranged, hosts: indexes };
+      for (const rack of racks) summaries.texts.delete(rack);
+      return { everything, arranged, hosts: indexes, racks: [...racks] };
     },
     tick: () => {
       const nowMs = Date.now();

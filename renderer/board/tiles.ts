@@ -4,7 +4,7 @@
  * there is time, a few in each frame.
  */
 import { hostsIn } from "./hit.ts";
-import { compactZoom } from "./layout.ts";
+import { compactZoom, type RackBox } from "./layout.ts";
 import { type Frame, paintCard, paintRackHead } from "./paint-card.ts";
 import { type Pixels, paintHeat, wordsOf } from "./paint-heat.ts";
 import type { Scene } from "./scene.ts";
@@ -43,6 +43,8 @@ export interface Tiles {
   invalidate(): void;
   /** These hosts changed. */
   invalidateHosts(scene: Scene, hosts: Iterable<number>): void;
+  /** The heads of these racks changed. */
+  invalidateRacks(scene: Scene, racks: Iterable<number>): void;
 }
 
 export interface DrawOptions {
@@ -113,6 +115,17 @@ export function createTiles(): Tiles {
       paintRackHead(frame, scene, at, options.rackSummary(at));
     }
     tile.dirty = false;
+  };
+
+  /** What is painted there is to be painted again. */
+  const soil = ({ x, y, width, height }: Pick<RackBox, "x" | "y" | "width" | "height">) => {
+    const side = tileSize / current.scale;
+    for (let row = Math.floor((y - 2) / side); row * side <= y + height + 2; row++) {
+      for (let column = Math.floor((x - 2) / side); column * side <= x + width + 2; column++) {
+        const tile = current.tiles.get(`${column},${row}`);
+        if (tile !== undefined) tile.dirty = true;
+      }
+    }
   };
 
   /** Copies the tiles of a generation at the view's scale; those not painted are left out. */
@@ -214,19 +227,16 @@ export function createTiles(): Tiles {
       recycle(before);
       before = null;
     },
-    invalidateHosts: (scene, hosts) => {
-      const { layout } = scene;
-      const side = tileSize / current.scale;
+    invalidateHosts: ({ layout }, hosts) => {
       for (const index of hosts) {
-        const x = layout.hostX[index] ?? 0;
-        const y = layout.hostY[index] ?? 0;
-        const bottom = y + (layout.hostHeight[index] ?? 0);
-        for (let row = Math.floor((y - 2) / side); row * side <= bottom + 2; row++) {
-          for (let column = Math.floor((x - 2) / side); column * side <= x + layout.cardWidth + 2; column++) {
-            const tile = current.tiles.get(`${column},${row}`);
-            if (tile !== undefined) tile.dirty = true;
-          }
-        }
+        const box = { x: layout.hostX[index] ?? 0, y: layout.hostY[index] ?? 0, width: layout.cardWidth };
+        soil({ ...box, height: layout.hostHeight[index] ?? 0 });
+      }
+    },
+    invalidateRacks: ({ layout }, racks) => {
+      for (const at of racks) {
+        const rack = layout.racks[at];
+        if (rack !== undefined) soil({ ...rack, height: layout.rackHeader });
       }
     },
   };

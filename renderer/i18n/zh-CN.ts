@@ -58,6 +58,8 @@ export const zhCN = {
     unreachable: "无法到达",
     unreachableSince: "无法到达，{{age}}前",
     refused: "被拒绝",
+    occupied: "已占用",
+    refusedHosts_other: "{{count}} 台被拒绝",
     unfinished: "有未完成的变更",
     changing: "正在变更",
     layoutLost: "重启后布局丢失",

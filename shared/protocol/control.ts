@@ -366,6 +366,8 @@ export const leaseTakeSchema = z.object({
   /** Null: the whole GPU. */
   gpuInstanceId: z.nullable(z.int().check(z.nonnegative())),
   until: z.optional(timeSchema),
+  /** An administrator's word that it is taken although somebody else's program runs there; of others it counts nothing. */
+  besidePrograms: z.optional(z.boolean()),
 });
 export const leaseReleaseSchema = z.object({ subject: subjectSchema, leaseId: z.string().check(z.maxLength(40)) });
 export interface LeaseView {

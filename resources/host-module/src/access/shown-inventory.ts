@@ -19,6 +19,8 @@ interface Sight {
   readonly access: Access;
   /** By user name. */
   readonly places: ReadonlyMap<string, readonly Place[]>;
+  /** The caller's own user name; null for somebody in no project. */
+  readonly own: string | null;
   /** User names whose work the caller may see, wherever it belongs to. */
   readonly seen: ReadonlySet<string>;
 }
@@ -83,7 +85,7 @@ function sightOf(access: Access, users: ReadonlyMap<number, string>): Sight {
   }
   // A process tells its user only: of somebody who also works where the caller may not look, none is shown.
   const seen = [...places.keys()].filter((user) => user === own || !others.has(user));
-  return { access, places, seen: new Set(seen) };
+  return { access, places, own: own ?? null, seen: new Set(seen) };
 }
 
 /** Pure: names of the ledger for holders, and everything of others cut where the caller does not administer. */
@@ -120,13 +122,26 @@ function shownProcesses(gpu: Gpu, { seen }: Sight): Gpu["processes"] {
 
 function shownHolder(holder: Holder | null, sight: Sight): Holder | null {
   if (holder === null) return null;
+  if (holder.by === "job") return shownJob(holder, sight);
   const named = holder.by === "process" ? namedHolder(holder, sight) : holder;
   if (sight.access.administrator) return named;
   const mine = named.by === "process" ? sight.seen.has(named.user ?? "") : isInSight(named, sight);
   return mine ? named : occupied;
 }
 
-/** A lease and a job say for which project. */
+/** A job says its account, which is the project's id where it is one of ours. */
+function shownJob(holder: Holder, { access, own }: Sight): Holder {
+  for (const tenant of access.roles?.tenants ?? []) {
+    const project = tenant.projects.find(({ id }) => id === holder.project);
+    if (project === undefined) continue;
+    const isShown = access.administrator || access.leads.has(tenant.id) || access.projects.has(project.id);
+    return isShown ? { ...holder, tenant: tenant.displayName, project: project.displayName } : occupied;
+  }
+  const isMine = own !== null && holder.user === own;
+  return access.administrator || isMine ? holder : occupied;
+}
+
+/** A lease says for which project. */
 function isInSight(holder: Holder, { places, access }: Sight): boolean {
   const fitting = (places.get(holder.user ?? "") ?? []).filter(
     (place) =>

@@ -12,7 +12,13 @@ import {
   wholeCardShare,
 } from "../../../../shared/quota/index.ts";
 import { type Access, leadsSubject } from "../access/access.ts";
-import { activeLeases, releaseLease as giveBack, type Lease, takeLease as take } from "../engine/local/leases.ts";
+import {
+  activeLeases,
+  releaseLease as giveBack,
+  isSamePlace,
+  type Lease,
+  takeLease as take,
+} from "../engine/local/leases.ts";
 import { InventoryReader } from "../inventory/read.ts";
 import type { Act } from "../ledger/change.ts";
 import { leases } from "../ledger/leases.ts";
@@ -20,6 +26,7 @@ import type { System } from "../system.ts";
 import { actingOn, engineKindOf, ledgerOf } from "./context.ts";
 import { namesOf } from "./organisation.ts";
 import { shareRuleOf, unknownSubject } from "./quota.ts";
+import { refuseBesideOthers } from "./running-programs.ts";
 import { mayReadSubject } from "./sight.ts";
 
 const mebibytesPerGibibyte = 1_024;
@@ -37,7 +44,10 @@ function viewOf(lease: Lease, user: string | null): LeaseView {
   return { id, subject, user, gpuUuid, gpuInstanceId, takenAt, until, version };
 }
 
-/** Takes an instance or a whole GPU for the caller. Throws AppError with the limit that forbids it. */
+/**
+ * Takes an instance or a whole GPU for the caller. Throws AppError with the limit that forbids it, and `in-use` where it is
+ * leased or somebody else's program runs on it now.
+ */
 export async function takeLease(system: System, access: Access, input: HostInput<"lease.take">): Promise<LeaseView> {
   const ledger = ledgerOf(system);
   if (engineKindOf(ledger) !== "local") {
@@ -50,6 +60,11 @@ export async function takeLease(system: System, access: Access, input: HostInput
   const { projectId, gpuUuid, gpuInstanceId } = input;
   const inventory = await new InventoryReader(system).read();
   const amounts = amountsOf(inventory, gpuUuid, gpuInstanceId, shareRuleOf(ledger));
+  // Programs on a leased place are its holder's; that it is leased is said by `take`.
+  if (!activeLeases(ledger, system.now()).some((lease) => isSamePlace(lease, input))) {
+    const person = { user: system.caller.user, administrator: access.administrator };
+    refuseBesideOthers(inventory, input, person, input.besidePrograms === true);
+  }
   const act: Act = { ...actingOn(system, access, projectId), command: "lease.take" };
   const until = input.until === undefined ? null : new Date(input.until);
   const wish = { projectId, uid: access.uid, gpuUuid, gpuInstanceId, amounts, until };

@@ -49,10 +49,19 @@ export async function assembleInventory(reading: HostReading): Promise<HostInven
     host: reading.host,
     driver: { version: outputs.driverVersion, cudaVersion: outputs.cudaVersion },
     geometries: geometries.geometries,
-    gpus: await withHolders({ gpus, processes: reading.processes }, reading.holderSources),
+    gpus: await withHolders(
+      { gpus, processes: reading.processes, minorNumbers: minorNumbersOf(known), managers: reading.host.managers },
+      reading.holderSources,
+    ),
     links: linksOf(outputs, known),
     unread,
   };
+}
+
+function minorNumbersOf(known: readonly KnownGpu[]): ReadonlyMap<string, number> {
+  return new Map(
+    known.flatMap(({ uuid, minorNumber }) => (uuid === null || minorNumber === null ? [] : [[uuid, minorNumber]])),
+  );
 }
 
 function assembleGpu(

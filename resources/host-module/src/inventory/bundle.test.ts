@@ -65,6 +65,12 @@ describe("a bundle", () => {
     expect(reading).toMatchObject({ known: true, inventory: { gpus: [{ uuid: "GPU-0a" }, { uuid: "GPU-1b" }] } });
   });
 
+  test("asks Slurm for nobody's jobs where slurmd runs", async () => {
+    const { files, text } = await bundled({ files: { ...hostFiles, "/proc/813/comm": "slurmd\n" } });
+    expect(text).toContain("slurmd");
+    expect(files.filter(({ name }) => name.includes("scontrol"))).toEqual([]);
+  });
+
   test("holds nobody's name, no other user, no other program, no other line of the kernel log", async () => {
     const { text } = await bundled();
     expect(text).toContain("ada:x:1042:2001:::");

@@ -5,6 +5,7 @@
  */
 import type { Files, RunResult, System } from "../system.ts";
 import { bundleMarkText } from "./bundle-mark.ts";
+import { processHolders } from "./holders.ts";
 import { managerNameOf } from "./processes.ts";
 import { readInventory } from "./read.ts";
 
@@ -17,7 +18,8 @@ export interface BundleSummary {
 /** Reads the host once and writes what it answered. Throws what the reading or the writing throws. */
 export async function writeBundle(system: System, directory: string): Promise<BundleSummary> {
   const record = new Recording(system);
-  const inventory = await readInventory(record.system).catch((error: unknown) => {
+  // Slurm's answer about jobs names everybody's.
+  const inventory = await readInventory(record.system, { holderSources: [processHolders] }).catch((error: unknown) => {
     // A host whose driver fails is the one that needs a bundle most.
     if (record.runs.length === 0) throw error;
     return null;

@@ -171,7 +171,7 @@ async function replayed(contents: Contents): Promise<HostInventory | null> {
     now: () => new Date(mark.takenAt),
   });
   try {
-    return await new InventoryReader(system).read();
+    return await new InventoryReader(system).read({ holderSources: [processHolders] });
   } catch {
     // Parts are missing: what is there is read as any other capture.
     return null;

@@ -1,5 +1,5 @@
 /** Who holds an instance or a whole GPU. Processes say it everywhere; a scheduler or leases say it better where there are any. */
-import type { Gpu, GpuProcess, Holder } from "../../../../shared/protocol/inventory.ts";
+import type { Gpu, GpuProcess, Holder, HostFacts } from "../../../../shared/protocol/inventory.ts";
 import type { ProcessFacts } from "./processes.ts";
 
 export interface HolderClaim {
@@ -13,6 +13,10 @@ export interface HolderContext {
   readonly gpus: readonly Gpu[];
   /** By process number; absent where `/proc` does not tell. */
   readonly processes: ReadonlyMap<number, ProcessFacts>;
+  /** N of `/dev/nvidiaN` by UUID; absent where the driver does not tell. */
+  readonly minorNumbers: ReadonlyMap<string, number>;
+  /** Programs at work on the host; empty in the first reading of a watch. */
+  readonly managers: HostFacts["managers"];
 }
 
 /** One way to know holders. Of several, a later one overrides an earlier one where both claim the same thing. */

@@ -43,12 +43,17 @@ describe("who holds a GPU", () => {
   ])("%s", async (_name, facts, [tenant, project, user]) => {
     const gpu = await wholeGpu(facts.map(() => "compute"));
     const processes = new Map(facts.map((fact, at) => [at + 1, fact]));
-    const [held] = await withHolders({ gpus: [gpu], processes }, [processHolders]);
+    const [held] = await withHolders({ gpus: [gpu], processes, minorNumbers: new Map(), managers: [] }, [
+      processHolders,
+    ]);
     expect(held?.holder).toEqual({ tenant, project, user, by: "process", allocation: null, since: null });
   });
 
   test("a desktop holds nothing", async () => {
-    const [held] = await withHolders({ gpus: [await wholeGpu(["graphics"])], processes: new Map() }, [processHolders]);
+    const [held] = await withHolders(
+      { gpus: [await wholeGpu(["graphics"])], processes: new Map(), minorNumbers: new Map(), managers: [] },
+      [processHolders],
+    );
     expect(held?.holder).toBeNull();
   });
 
@@ -62,7 +67,12 @@ describe("who holds a GPU", () => {
       since: null,
     } as const;
     const jobs: HolderSource = { claims: async () => [{ gpuUuid: "GPU-1b", gpuInstanceId: null, holder }] };
-    const context = { gpus: [await wholeGpu(["compute"])], processes: new Map() };
+    const context = {
+      gpus: [await wholeGpu(["compute"])],
+      processes: new Map(),
+      minorNumbers: new Map(),
+      managers: [],
+    };
     const [held] = await withHolders(context, [processHolders, jobs]);
     expect(held?.holder).toEqual(holder);
   });

@@ -22,12 +22,13 @@ import { gpusOf, type KnownGpu, withRemembered } from "./gpus.ts";
 import { type HolderSource, processHolders } from "./holders.ts";
 import { type DriverGpu, hasNvidiaGpu, readDriverGpus } from "./host-files.ts";
 import { HostReader } from "./host-reader.ts";
+import { jobHolders } from "./job-holders.ts";
 import { type Output, reportOf } from "./output.ts";
 import { readOutputs } from "./outputs.ts";
 
 export interface ReadOptions {
   readonly signal?: AbortSignal;
-  /** Later ones override earlier ones. Default: the processes. */
+  /** Later ones override earlier ones. Default: the processes, and Slurm's jobs where slurmd runs. */
   readonly holderSources?: readonly HolderSource[];
   /** Leaves links, managers and Xid events to the next reading: GPUs, instances and who uses them are there sooner. */
   readonly first?: boolean;
@@ -54,6 +55,7 @@ interface Kept {
 export class InventoryReader {
   private readonly system: System;
   private readonly host: HostReader;
+  private readonly holderSources: readonly HolderSource[];
   private readonly kept = new Map<string, Kept>();
   private gpuCount: number | null = null;
   /** By PCI bus id: a GPU that is lost no longer says who it is. */
@@ -62,6 +64,7 @@ export class InventoryReader {
   constructor(system: System) {
     this.system = system;
     this.host = new HostReader(system);
+    this.holderSources = [processHolders, jobHolders(system)];
   }
 
   /** Makes the next reading ask for the instances again, whatever the XML says of them. */
@@ -103,7 +106,7 @@ export class InventoryReader {
     return assembleInventory({
       takenAt,
       outputs: read,
-      holderSources: options.holderSources ?? [processHolders],
+      holderSources: options.holderSources ?? this.holderSources,
       unread: reports.unread,
       driverGpus: withRemembered(await readDriverGpus(this.system.files), this.identities),
       ...(await this.host.read(gpusOf(read), read.topology?.nics ?? [], kernel, options.first === true)),

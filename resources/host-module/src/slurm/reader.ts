@@ -88,6 +88,18 @@ export class SlurmReader {
     return this.readEither("scontrol show job -d", readJobs, "squeue", readJobsJson);
   }
 
+  /** One job: an answer as small on a large cluster as on a small one. */
+  job(id: number): Answer<readonly SlurmJob[]> {
+    return this.read(`scontrol show job -d ${id}`, readJobs);
+  }
+
+  /** One node. Null facts for what is no node's name. */
+  async node(name: string): Answer<readonly SlurmNode[]> {
+    if (/^[A-Za-z0-9][\w.-]*$/.test(name)) return this.read(`scontrol show node -d ${name}`, readNodes);
+    const source = "scontrol show node -d";
+    return { facts: null, unread: [{ source, field: "", reason: "not a node's name", raw: name.slice(0, 200) }] };
+  }
+
   nodes(): Answer<readonly SlurmNode[]> {
     return this.readEither("scontrol show node -d", readNodes, "scontrol show node", readNodesJson);
   }

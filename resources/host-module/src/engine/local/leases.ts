@@ -113,8 +113,10 @@ function isActive(lease: Ended, now: Date): boolean {
   return lease.releasedAt === null && (lease.until === null || Date.parse(lease.until) > now.getTime());
 }
 
+type Place = Pick<LeaseWish, "gpuUuid" | "gpuInstanceId">;
+
 /** A whole GPU holds every instance of it. */
-function isSamePlace(lease: Pick<LeaseWish, "gpuUuid" | "gpuInstanceId">, wish: LeaseWish): boolean {
+export function isSamePlace(lease: Place, wish: Place): boolean {
   const isWhole = lease.gpuInstanceId === null || wish.gpuInstanceId === null;
   return lease.gpuUuid === wish.gpuUuid && (isWhole || lease.gpuInstanceId === wish.gpuInstanceId);
 }
