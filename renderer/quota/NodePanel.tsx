@@ -1,5 +1,5 @@
 /** The selected row: what limits it up to the cluster and who can change that, and what runs and waits below it. */
-import { useEffect, useMemo, useState } from "react";
+import { memo, useDeferredValue, useEffect, useMemo, useState } from "react";
 import { useStore } from "zustand";
 import { type AppErrorData, toErrorData } from "../../shared/errors.ts";
 import { parseSubject } from "../../shared/organisation/subject.ts";
@@ -14,17 +14,28 @@ import { useText } from "../i18n/index.ts";
 import { askArgument } from "../requests/form.ts";
 import { tenantMark } from "../stores/colouring.ts";
 import { CopyTenant } from "./CopyTenant.tsx";
-import { useLook } from "./look.ts";
+import { LookContext, useLook } from "./look.ts";
 import { type QuotaModel, resourceOf } from "./model.ts";
 import styles from "./quota.module.css";
+import type { QuotaSelection } from "./selection.ts";
 import { amountWords, exactWords, levelWords, nodeName, resourceWords } from "./words.ts";
 
 const listed = 50;
 
+/** A frame later than the table and the draft, which must not wait for it. */
 export function NodePanel() {
+  const look = useDeferredValue(useLook());
+  const cursor = useDeferredValue(useStore(look.desk, (state) => state.selection.cursor));
+  return (
+    <LookContext value={look}>
+      <NodeOf cursor={cursor} />
+    </LookContext>
+  );
+}
+
+const NodeOf = memo(function NodeOf({ cursor }: { readonly cursor: QuotaSelection["cursor"] }) {
   const t = useText();
-  const { desk, model, me } = useLook();
-  const cursor = useStore(desk, (state) => state.selection.cursor);
+  const { model, me } = useLook();
   const node = cursor === null ? undefined : model.nodes.get(cursor.subject);
   if (cursor === null || node === undefined) {
     return <p className={`muted ${styles.hint}`}>{t("quota.chooseRow")}</p>;
@@ -62,7 +73,7 @@ export function NodePanel() {
       <Work id={node.id} />
     </div>
   );
-}
+});
 
 /** From a node up to the cluster. */
 function wayUp(model: QuotaModel, id: string): readonly string[] {
