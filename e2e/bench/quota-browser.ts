@@ -113,6 +113,8 @@ async function editMetrics(browser: Browser, url: string): Promise<readonly Metr
 }
 
 async function edit(page: Page, subject: string, cards: string): Promise<number> {
+  // The edit before may have scrolled the row away, and only rows in sight are there.
+  await page.getByRole("treegrid").evaluate((table) => table.scrollTo(0, 0));
   await page.locator(`[id="quota-cell-${subject}-cards"]`).click();
   await page.keyboard.press("F2");
   await page.getByRole("treegrid").getByRole("textbox").fill(cards);
