@@ -4,6 +4,8 @@ import {
   type Fraction,
   type Impact,
   type LimitChange,
+  type LimitFault,
+  type LimitsCsvError,
   partsOfResource,
   type QuotaLevel,
   type Resource,
@@ -219,4 +221,57 @@ export function impactSentences(
   );
   const all = [...over, ...queue, ...promised, ...above];
   return { count: all.length, first: all.slice(0, most).map((sentence) => sentence()) };
+}
+
+type OwnCsvFault = Exclude<LimitsCsvError["fault"], LimitFault>;
+
+/** Faults of a file itself; those of a limit have the words of a cell. */
+const csvFaults: Readonly<Record<OwnCsvFault, MessageKey>> = {
+  "quote-not-closed": "quota.csv-quote-not-closed",
+  "text-after-quote": "quota.csv-text-after-quote",
+  "quote-inside": "quota.csv-quote-inside",
+  "empty-file": "quota.csv-empty-file",
+  "wrong-separator": "quota.csv-wrong-separator",
+  "missing-column": "quota.csv-missing-column",
+  "unknown-column": "quota.csv-unknown-column",
+  "duplicate-column": "quota.csv-duplicate-column",
+  "wrong-cell-count": "quota.csv-wrong-cell-count",
+  "unknown-id": "quota.csv-unknown-id",
+  "duplicate-id": "quota.csv-duplicate-id",
+  "period-without-hours": "quota.csv-period-without-hours",
+};
+
+function isOwnCsvFault(fault: LimitsCsvError["fault"]): fault is OwnCsvFault {
+  return Object.hasOwn(csvFaults, fault);
+}
+
+/** `Line 3, column 6 (CPU cores): “1.5”, must be whole`. */
+export function csvErrorWords(t: Translate, { line, column, header, fault, found }: LimitsCsvError): string {
+  const reason = t(isOwnCsvFault(fault) ? csvFaults[fault] : `quota.fault-${fault}`);
+  const why = found === "" ? reason : t("quota.csvFound", { found, why: reason });
+  return header === null
+    ? t("quota.csvPlace", { line, column, why })
+    : t("quota.csvPlaceTitled", { line, column, header, why });
+}
+
+const driftKinds: ReadonlyMap<string, MessageKey> = new Map([
+  ["account", "quota.drift-account"],
+  ["member", "quota.drift-member"],
+  ["limits", "quota.drift-limits"],
+  ["coordinator", "quota.drift-coordinator"],
+  ["default-account", "quota.drift-default-account"],
+  ["foreign", "quota.drift-foreign"],
+  ["unread", "quota.drift-unread"],
+]);
+
+/** What differs between ledger and engine; a kind that a newer host tells of stays as it is written. */
+export function driftWords(t: Translate, what: string): string {
+  const key = driftKinds.get(what);
+  return key === undefined ? what : t(key);
+}
+
+/** One side of a difference. */
+export function driftSideWords(t: Translate, side: string | null): string {
+  if (side === null) return t("quota.notThere");
+  return side === "there" ? t("quota.there") : side;
 }
