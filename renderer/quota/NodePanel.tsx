@@ -4,7 +4,7 @@ import { useStore } from "zustand";
 import { type AppErrorData, toErrorData } from "../../shared/errors.ts";
 import { parseSubject } from "../../shared/organisation/subject.ts";
 import type { AllocationView, WaitReason } from "../../shared/protocol/control.ts";
-import { partsOfResource, type QuotaLevel, type Resource, usageOf } from "../../shared/quota/index.ts";
+import { type QuotaLevel, type Resource, usageOf } from "../../shared/quota/index.ts";
 import { go } from "../app/views.ts";
 import { TenantSwatch } from "../board/Swatch.tsx";
 import { client } from "../client/index.ts";
@@ -14,6 +14,7 @@ import { useText } from "../i18n/index.ts";
 import { askArgument } from "../requests/form.ts";
 import { tenantMark } from "../stores/colouring.ts";
 import { CopyTenant } from "./CopyTenant.tsx";
+import { GpuTypes } from "./GpuTypes.tsx";
 import { LookContext, useLook } from "./look.ts";
 import { type QuotaModel, resourceOf } from "./model.ts";
 import styles from "./quota.module.css";
@@ -57,7 +58,7 @@ const NodeOf = memo(function NodeOf({ cursor }: { readonly cursor: QuotaSelectio
         </h2>
       </div>
       <Chain id={node.id} resource={resourceOf(model.tree, node.id, cursor.column)} />
-      <GpuTypes id={node.id} />
+      <GpuTypes key={node.id} id={node.id} />
       {asksForMore ? (
         <div className={styles.actions}>
           <button
@@ -128,34 +129,6 @@ function Chain({ id, resource }: { readonly id: string; readonly resource: Resou
 
 function changedBy(t: ReturnType<typeof useText>, level: QuotaLevel): string {
   return t(level === "project" || level === "person" ? "quota.byLead" : "quota.byAdministrator");
-}
-
-/** Limits on GPU types have no column of their own: they come by file. */
-function GpuTypes({ id }: { readonly id: string }) {
-  const t = useText();
-  const format = useFormat();
-  const { tree } = useLook();
-  const limits = tree.limits[tree.positions.get(id) ?? -1];
-  const types = [...(limits ?? [])].flatMap(([resource, limit]) => {
-    const parts = partsOfResource(resource);
-    return parts?.kind === "gpuType" ? [{ resource, limit, gpuType: parts.gpuType }] : [];
-  });
-  if (types.length === 0) return null;
-  return (
-    <section className={styles.part}>
-      <h3>{t("quota.gpuTypes")}</h3>
-      <dl className="facts">
-        {types.map(({ resource, limit, gpuType }) => (
-          <div key={resource} className={styles.factRow}>
-            <dt>{gpuType}</dt>
-            <dd>
-              {amountWords(format, usageOf(tree, id, resource), "up")} / {amountWords(format, limit, "down")}
-            </dd>
-          </div>
-        ))}
-      </dl>
-    </section>
-  );
 }
 
 function Work({ id }: { readonly id: string }) {
