@@ -11,7 +11,7 @@ import { DraftCommands } from "./DraftCommands.tsx";
 import { DraftConflicts } from "./DraftConflicts.tsx";
 import { DraftImpact } from "./DraftImpact.tsx";
 import { DraftOutcome } from "./DraftOutcome.tsx";
-import { emptyDraft } from "./draft.ts";
+import { emptyDraft, mayEditAny } from "./draft.ts";
 import { useLook } from "./look.ts";
 import styles from "./quota.module.css";
 import { takeWritten } from "./table-keys.ts";
@@ -25,20 +25,20 @@ export function DraftPanel() {
   const error = useStore(store, (state) => state.error);
   const canUndo = useStore(store, (state) => state.history.past.length > 0);
   const canRedo = useStore(store, (state) => state.history.future.length > 0);
-  useEffect(
-    () =>
-      registerKey({
-        keys: "ctrl+enter",
-        title: "quota.key-apply",
-        inFields: true,
-        run: () => {
-          if (!takeWritten(look) || store.getState().history.present.size === 0) return false;
-          void store.apply();
-          return true;
-        },
-      }),
-    [look, store],
-  );
+  const isEditor = mayEditAny(look.me);
+  useEffect(() => {
+    if (!isEditor) return;
+    return registerKey({
+      keys: "ctrl+enter",
+      title: "quota.key-apply",
+      inFields: true,
+      run: () => {
+        if (!takeWritten(look) || store.getState().history.present.size === 0) return false;
+        void store.apply();
+        return true;
+      },
+    });
+  }, [look, store, isEditor]);
   if (draft.size === 0 && applied === null && progress === null && !canUndo && !canRedo) return null;
   return (
     <section className={styles.draft} aria-labelledby="quota-draft">

@@ -19,7 +19,7 @@ import { LookContext, useLook } from "./look.ts";
 import { type QuotaModel, resourceOf } from "./model.ts";
 import styles from "./quota.module.css";
 import type { QuotaSelection } from "./selection.ts";
-import { amountWords, exactWords, levelWords, nodeName, resourceWords } from "./words.ts";
+import { amountWords, exactWords, levelWords, nodeName, resourceWords, unitWords } from "./words.ts";
 
 const listed = 50;
 
@@ -174,7 +174,7 @@ function Allocation({ allocation }: { readonly allocation: AllocationView }) {
   const now = Date.now();
   const detail = [
     user ?? "",
-    t("quota.unit-cards", { value: amountWords(format, cards, "up") }),
+    unitWords(t, "cards", cards, amountWords(format, cards, "up")),
     hosts ?? "",
     state === "running" ? (format.since(startedAt, now) ?? "") : (reason ?? ""),
   ].filter((part) => part !== "");

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { limitsFromCsv } from "../../shared/quota/index.ts";
+import { fraction, limitsFromCsv } from "../../shared/quota/index.ts";
 import { textIn } from "../i18n/index.ts";
 import { modelOf } from "./model.ts";
 import { nowMs, smallAnswer } from "./testing/answers.ts";
-import { csvErrorWords, driftSideWords, driftWords } from "./words.ts";
+import { csvErrorWords, driftSideWords, driftWords, exactWords } from "./words.ts";
 
 const english = textIn("en");
 const chinese = textIn("zh-CN");
@@ -46,4 +46,10 @@ test("differences of the engine have words, and what is not known stays as it is
     "there",
     "8 cards",
   ]);
+});
+
+test("one of a unit is said in the singular", () => {
+  const words = [fraction(1), fraction(2), fraction(9, 7)].map((amount) => exactWords(english, "cards", amount));
+  expect(words).toEqual(["1 card", "2 cards", "1 2/7 cards"]);
+  expect(exactWords(chinese, "cards", fraction(1))).toBe("1 卡");
 });

@@ -36,7 +36,13 @@ export function exactWords(t: Translate, resource: Resource, amount: Fraction): 
   const value = toWords(amount);
   if (parts === null) return value;
   if (parts.kind === "gpuType") return t("quota.unit-gpuType", { value, type: parts.gpuType });
-  return t(units[parts.kind], { value });
+  return unitWords(t, parts.kind, amount, value);
+}
+
+/** A figure with its unit: `1 card`, `1 2/7 cards`. */
+export function unitWords(t: Translate, column: QuotaColumn, amount: Fraction, value: string): string {
+  const isOne = amount.numerator === amount.denominator;
+  return t(units[column], { value, count: isOne ? 1 : 2 });
 }
 
 export function resourceWords(t: Translate, resource: string): string {
