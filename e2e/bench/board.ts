@@ -3,11 +3,11 @@
  * recolouring, heap. Frame times stand beside those of an empty canvas of the same size, redrawn in every frame of
  * the same page and the same run, so that the machine's own speed falls out of the ratio.
  */
-import { existsSync, readFileSync } from "node:fs";
-import { stripTypeScriptTypes } from "node:module";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { chromium, type Page } from "playwright";
 import { chromiumArguments, chromium as chromiumPath } from "../support/chromium.ts";
+import { probeScript } from "../support/probe.ts";
 import { serveSnapshot } from "../support/snapshot-server.ts";
 import { syntheticCluster } from "../support/synthetic-cluster.ts";
 import type { Metric } from "./metric.ts";
@@ -78,14 +78,13 @@ async function dragFrames(page: Page): Promise<number[]> {
 export async function run(): Promise<Metric[]> {
   if (chromiumPath === undefined) throw new Error("The board is measured in Chromium, and none was found.");
   if (!existsSync(join(directory, "index.html"))) throw new Error("There is no built page: run `npm run build`.");
-  const probe = stripTypeScriptTypes(readFileSync(join(root, "renderer/board/testing/probe.ts"), "utf8"));
+  const probe = probeScript("renderer/board/testing/probe.ts");
   const snapshot = syntheticCluster({ hosts: 1_000, fill: "full", tenants: 12, now: new Date().toISOString() });
   const server = await serveSnapshot(directory, snapshot);
   const browser = await chromium.launch({ executablePath: chromiumPath, args: [...chromiumArguments] });
   try {
     const page = await browser.newPage({ viewport: view });
-    // In a block, so that its names do not meet the page's.
-    await page.addInitScript(`{ ${probe.replace("export {};", "")} }`);
+    await page.addInitScript(probe);
     await page.goto(server.url);
     while ((await moment(page, "paintedAt")) === 0) await page.waitForTimeout(100);
     const arrivedAt = await moment(page, "arrivedAt");

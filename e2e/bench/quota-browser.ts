@@ -3,11 +3,11 @@
  * the Enter that takes a limit to the impact beside it. The page gets what the control host's handlers answer of a ledger
  * of that size.
  */
-import { existsSync, readFileSync } from "node:fs";
-import { stripTypeScriptTypes } from "node:module";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright";
 import { chromiumArguments, chromium as chromiumPath } from "../support/chromium.ts";
+import { probeScript } from "../support/probe.ts";
 import { serveSnapshot } from "../support/snapshot-server.ts";
 import { syntheticCluster } from "../support/synthetic-cluster.ts";
 import { syntheticLedger } from "../support/synthetic-ledger.ts";
@@ -70,10 +70,9 @@ export async function browserMetrics(): Promise<readonly Metric[]> {
 }
 
 async function newPage(browser: Browser, url: string): Promise<Page> {
-  const probe = stripTypeScriptTypes(readFileSync(join(root, "renderer/quota/testing/probe.ts"), "utf8"));
+  const probe = probeScript("renderer/quota/testing/probe.ts");
   const page = await browser.newPage({ viewport: view });
-  // In a block, so that its names do not meet the page's.
-  await page.addInitScript(`{ ${probe} }`);
+  await page.addInitScript(probe);
   await page.goto(url);
   while ((await page.evaluate("quotaProbe.ready")) !== true) await page.waitForTimeout(100);
   // The organisation and the board are drawn by then.
@@ -113,6 +112,8 @@ async function editMetrics(browser: Browser, url: string): Promise<readonly Metr
 }
 
 async function edit(page: Page, subject: string, cards: string): Promise<number> {
+  // The edit before may have scrolled the row away, and only rows in sight are there.
+  await page.getByRole("treegrid").evaluate((table) => table.scrollTo(0, 0));
   await page.locator(`[id="quota-cell-${subject}-cards"]`).click();
   await page.keyboard.press("F2");
   await page.getByRole("treegrid").getByRole("textbox").fill(cards);

@@ -103,6 +103,10 @@ test("a member asks for more and sees the request, and cannot change a limit", a
     await console.quotas.cell("pretrain", "GPU cards").click();
     await page.keyboard.press("F2");
     await expect(console.quotas.table.getByRole("textbox")).toHaveCount(0);
+    await expect(page.getByRole("button", { name: "Export CSV" })).toBeVisible();
+    await expect(page.getByRole("button", { name: "Import CSV" })).toHaveCount(0);
+    await expect(page.getByRole("group", { name: "Show" }).getByText("Drafts")).toHaveCount(0);
+    await expect(console.quotas.otherGpuType).toHaveCount(0);
     await console.go("Audit");
     await expect(page.getByText("Administrators read the audit")).toBeVisible();
   });

@@ -62,4 +62,13 @@ export class QuotaPage {
   get outcome(): Locator {
     return this.draft.getByRole("status", { name: "Outcome" });
   }
+
+  /** The field of a GPU type in the panel of the selected row. */
+  gpuType(type: string): Locator {
+    return this.panel.getByRole("textbox", { name: `Limit of ${type}` });
+  }
+
+  get otherGpuType(): Locator {
+    return this.panel.getByRole("combobox", { name: "Limit another type" });
+  }
 }

@@ -1,5 +1,5 @@
 /** The limits of another tenant, level by level, into the draft. */
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { useText } from "../i18n/index.ts";
 import { copyTenant } from "./edits.ts";
 import { useLook } from "./look.ts";
@@ -10,7 +10,8 @@ export function CopyTenant({ target }: { readonly target: string }) {
   const t = useText();
   const { model, draft, store, mayEdit } = useLook();
   const [unmatched, setUnmatched] = useState<readonly string[]>([]);
-  const sources = [...model.nodes.values()].filter(({ id, level }) => level === "tenant" && id !== target);
+  const tenants = useMemo(() => [...model.nodes.values()].filter(({ level }) => level === "tenant"), [model]);
+  const sources = tenants.filter(({ id }) => id !== target);
   if (!mayEdit(target) || sources.length === 0) return null;
   return (
     <section className={styles.part}>

@@ -10,7 +10,7 @@ import { Copyable } from "./Copyable.tsx";
 import { useLook } from "./look.ts";
 import type { QuotaModel } from "./model.ts";
 import styles from "./quota.module.css";
-import { pathWords } from "./words.ts";
+import { driftSideWords, driftWords, pathWords } from "./words.ts";
 
 interface Checked {
   readonly clusterId: string | null;
@@ -170,7 +170,7 @@ function Differences() {
                     <ErrorText error={failure.error} />
                   )}
                 </td>
-                <td className="muted">{each.what}</td>
+                <td className="muted">{driftWords(t, each.what)}</td>
                 {(["ledger", "engine"] as const).map((way) => (
                   <td key={way}>
                     <label>
@@ -181,7 +181,7 @@ function Differences() {
                         checked={choices.get(each.id) === way}
                         onChange={() => choose([each], way)}
                       />{" "}
-                      {each[way] ?? t("quota.notThere")}
+                      {driftSideWords(t, each[way])}
                     </label>
                   </td>
                 ))}

@@ -1,12 +1,11 @@
 /** What a file of limits would change, before anything of it is taken into the draft. */
 import { useMemo } from "react";
-import { describeCsvError } from "../../shared/quota/index.ts";
 import { useText } from "../i18n/index.ts";
 import type { ReadFile } from "./desk.ts";
 import { previewCsv } from "./edits.ts";
 import { useLook } from "./look.ts";
 import styles from "./quota.module.css";
-import { pathWords } from "./words.ts";
+import { csvErrorWords, pathWords } from "./words.ts";
 
 const listed = 50;
 
@@ -25,9 +24,10 @@ export function FilePreview({ file }: { readonly file: ReadFile }) {
         <>
           <p className={styles.problem}>{t("quota.fileRefused", { count: preview.errors.length })}</p>
           <ul>
-            {preview.errors.slice(0, listed).map((error) => (
-              <li key={describeCsvError(error)}>{describeCsvError(error)}</li>
-            ))}
+            {preview.errors.slice(0, listed).map((error) => {
+              const words = csvErrorWords(t, error);
+              return <li key={words}>{words}</li>;
+            })}
           </ul>
         </>
       )}

@@ -1,10 +1,10 @@
 /** The selected row: what limits it up to the cluster and who can change that, and what runs and waits below it. */
-import { useEffect, useMemo, useState } from "react";
+import { memo, useDeferredValue, useEffect, useMemo, useState } from "react";
 import { useStore } from "zustand";
 import { type AppErrorData, toErrorData } from "../../shared/errors.ts";
 import { parseSubject } from "../../shared/organisation/subject.ts";
 import type { AllocationView, WaitReason } from "../../shared/protocol/control.ts";
-import { partsOfResource, type QuotaLevel, type Resource, usageOf } from "../../shared/quota/index.ts";
+import { type QuotaLevel, type Resource, usageOf } from "../../shared/quota/index.ts";
 import { go } from "../app/views.ts";
 import { TenantSwatch } from "../board/Swatch.tsx";
 import { client } from "../client/index.ts";
@@ -14,17 +14,29 @@ import { useText } from "../i18n/index.ts";
 import { askArgument } from "../requests/form.ts";
 import { tenantMark } from "../stores/colouring.ts";
 import { CopyTenant } from "./CopyTenant.tsx";
-import { useLook } from "./look.ts";
+import { GpuTypes } from "./GpuTypes.tsx";
+import { LookContext, useLook } from "./look.ts";
 import { type QuotaModel, resourceOf } from "./model.ts";
 import styles from "./quota.module.css";
-import { amountWords, exactWords, levelWords, nodeName, resourceWords } from "./words.ts";
+import type { QuotaSelection } from "./selection.ts";
+import { amountWords, exactWords, levelWords, nodeName, resourceWords, unitWords } from "./words.ts";
 
 const listed = 50;
 
+/** A frame later than the table and the draft, which must not wait for it. */
 export function NodePanel() {
+  const look = useDeferredValue(useLook());
+  const cursor = useDeferredValue(useStore(look.desk, (state) => state.selection.cursor));
+  return (
+    <LookContext value={look}>
+      <NodeOf cursor={cursor} />
+    </LookContext>
+  );
+}
+
+const NodeOf = memo(function NodeOf({ cursor }: { readonly cursor: QuotaSelection["cursor"] }) {
   const t = useText();
-  const { desk, model, me } = useLook();
-  const cursor = useStore(desk, (state) => state.selection.cursor);
+  const { model, me } = useLook();
   const node = cursor === null ? undefined : model.nodes.get(cursor.subject);
   if (cursor === null || node === undefined) {
     return <p className={`muted ${styles.hint}`}>{t("quota.chooseRow")}</p>;
@@ -46,7 +58,7 @@ export function NodePanel() {
         </h2>
       </div>
       <Chain id={node.id} resource={resourceOf(model.tree, node.id, cursor.column)} />
-      <GpuTypes id={node.id} />
+      <GpuTypes key={node.id} id={node.id} />
       {asksForMore ? (
         <div className={styles.actions}>
           <button
@@ -62,7 +74,7 @@ export function NodePanel() {
       <Work id={node.id} />
     </div>
   );
-}
+});
 
 /** From a node up to the cluster. */
 function wayUp(model: QuotaModel, id: string): readonly string[] {
@@ -119,34 +131,6 @@ function changedBy(t: ReturnType<typeof useText>, level: QuotaLevel): string {
   return t(level === "project" || level === "person" ? "quota.byLead" : "quota.byAdministrator");
 }
 
-/** Limits on GPU types have no column of their own: they come by file. */
-function GpuTypes({ id }: { readonly id: string }) {
-  const t = useText();
-  const format = useFormat();
-  const { tree } = useLook();
-  const limits = tree.limits[tree.positions.get(id) ?? -1];
-  const types = [...(limits ?? [])].flatMap(([resource, limit]) => {
-    const parts = partsOfResource(resource);
-    return parts?.kind === "gpuType" ? [{ resource, limit, gpuType: parts.gpuType }] : [];
-  });
-  if (types.length === 0) return null;
-  return (
-    <section className={styles.part}>
-      <h3>{t("quota.gpuTypes")}</h3>
-      <dl className="facts">
-        {types.map(({ resource, limit, gpuType }) => (
-          <div key={resource} className={styles.factRow}>
-            <dt>{gpuType}</dt>
-            <dd>
-              {amountWords(format, usageOf(tree, id, resource), "up")} / {amountWords(format, limit, "down")}
-            </dd>
-          </div>
-        ))}
-      </dl>
-    </section>
-  );
-}
-
 function Work({ id }: { readonly id: string }) {
   const t = useText();
   const { answer } = useLook();
@@ -190,7 +174,7 @@ function Allocation({ allocation }: { readonly allocation: AllocationView }) {
   const now = Date.now();
   const detail = [
     user ?? "",
-    t("quota.unit-cards", { value: amountWords(format, cards, "up") }),
+    unitWords(t, "cards", cards, amountWords(format, cards, "up")),
     hosts ?? "",
     state === "running" ? (format.since(startedAt, now) ?? "") : (reason ?? ""),
   ].filter((part) => part !== "");

@@ -6,6 +6,7 @@ import { DownloadIcon } from "../design/icons.tsx";
 import { useText } from "../i18n/index.ts";
 import { saveCsv } from "../topology/csv.ts";
 import { setExpanded } from "./desk.ts";
+import { mayEditAny } from "./draft.ts";
 import { toCsv } from "./edits.ts";
 import { useLook } from "./look.ts";
 import type { QuotaFilter } from "./model.ts";
@@ -15,7 +16,8 @@ const filters: readonly QuotaFilter[] = ["all", "over-committed", "near-limit", 
 
 export function QuotaBar({ count }: { readonly count: number }) {
   const t = useText();
-  const { desk, model, draft, clusterName } = useLook();
+  const { desk, model, draft, clusterName, me } = useLook();
+  const isEditor = mayEditAny(me);
   const search = useStore(desk, (state) => state.search);
   const filter = useStore(desk, (state) => state.filter);
   const chooser = useRef<HTMLInputElement>(null);
@@ -41,7 +43,9 @@ export function QuotaBar({ count }: { readonly count: number }) {
       />
       <Segments
         label={t("quota.filter")}
-        segments={filters.map((value) => ({ value, label: t(`quota.filter-${value}`) }))}
+        segments={filters
+          .filter((value) => isEditor || value !== "drafts")
+          .map((value) => ({ value, label: t(`quota.filter-${value}`) }))}
         value={filter}
         onChange={(value) => desk.setState({ filter: value })}
       />
@@ -53,21 +57,25 @@ export function QuotaBar({ count }: { readonly count: number }) {
       <button type="button" className="button quiet" onClick={() => setExpanded(desk, parents(), false)}>
         {t("quota.collapseAll")}
       </button>
-      <button type="button" className="button" onClick={() => chooser.current?.click()}>
-        {t("quota.import")}
-      </button>
-      <input
-        ref={chooser}
-        type="file"
-        accept=".csv,text/csv"
-        className="visually-hidden"
-        tabIndex={-1}
-        aria-label={t("quota.import")}
-        onChange={(event) => {
-          void read(event.target.files);
-          event.target.value = "";
-        }}
-      />
+      {isEditor ? (
+        <>
+          <button type="button" className="button" onClick={() => chooser.current?.click()}>
+            {t("quota.import")}
+          </button>
+          <input
+            ref={chooser}
+            type="file"
+            accept=".csv,text/csv"
+            className="visually-hidden"
+            tabIndex={-1}
+            aria-label={t("quota.import")}
+            onChange={(event) => {
+              void read(event.target.files);
+              event.target.value = "";
+            }}
+          />
+        </>
+      ) : null}
       <button type="button" className="button" onClick={save}>
         <DownloadIcon />
         {t("topology.export")}

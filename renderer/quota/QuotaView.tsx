@@ -11,7 +11,7 @@ import { useSnapshot } from "../stores/snapshot.ts";
 import { BulkBar } from "./BulkBar.tsx";
 import { DraftPanel } from "./DraftPanel.tsx";
 import { deskFor } from "./desk.ts";
-import { emptyDraft } from "./draft.ts";
+import { emptyDraft, mayEditAny } from "./draft.ts";
 import { EngineBanner, EngineCheck } from "./EngineCheck.tsx";
 import { FilePreview } from "./FilePreview.tsx";
 import { LookContext, useLook, useMakeLook } from "./look.ts";
@@ -60,7 +60,9 @@ function Quotas({
   const error = useStore(store, (state) => state.error);
   useFreshQuotas(store, control, isWriting);
   const look = useMakeLook(clusterId, clusterName, me, store, desk);
+  const isEditor = mayEditAny(me);
   useEffect(() => {
+    if (!isEditor) return;
     const step = (keys: string, title: "keys.undo" | "keys.redo", run: () => void) =>
       registerKey({
         keys,
@@ -78,7 +80,7 @@ function Quotas({
     return () => {
       for (const remove of keys) remove();
     };
-  }, [store]);
+  }, [store, isEditor]);
   if (look === null) {
     if (error === null) return <ViewNotice title={t("quota.loading")} />;
     const again = (

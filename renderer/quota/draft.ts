@@ -31,6 +31,11 @@ export function mayEdit(me: Pick<Me, "role" | "leads" | "open">, subject: string
   return me.leads.includes(parsed.tenantId);
 }
 
+/** Whether there is any limit that the caller may change. */
+export function mayEditAny(me: Pick<Me, "role" | "leads" | "open">): boolean {
+  return me.role === "administrator" || me.open || me.leads.length > 0;
+}
+
 /** A node's own limits as drafted, else as they stand. */
 export function ownLimits(model: QuotaModel, draft: QuotaDraft, subject: string): Limits {
   return draft.get(subject)?.limits ?? model.nodes.get(subject)?.limits ?? {};

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { fraction, type Limits, type Period } from "../../shared/quota/index.ts";
 import { emptyDraft, mayEdit, withEdits } from "./draft.ts";
-import { bulkEdit, cellText, copyTenant, previewCsv, toCsv, writeCell } from "./edits.ts";
+import { bulkEdit, cellText, copyTenant, previewCsv, toCsv, writeCell, writeGpuType } from "./edits.ts";
 import { modelOf } from "./model.ts";
 import { lead, nowMs, smallAnswer } from "./testing/answers.ts";
 
@@ -115,5 +115,22 @@ describe("a file", () => {
     expect(preview.ok ? [] : preview.errors.map(({ line, fault }) => ({ line, fault }))).toEqual([
       { line: 8, fault: "unknown-id" },
     ]);
+  });
+});
+
+describe("limits on GPU types", () => {
+  const limits = { cards: fraction(8), gpuTypes: { h100: fraction(4) } };
+
+  it("are set beside each other, and the last one taken away leaves none", () => {
+    expect(writeGpuType(limits, "h100/3g.40gb", " 2 ")).toEqual({
+      ok: true,
+      limits: { cards: fraction(8), gpuTypes: { h100: fraction(4), "h100/3g.40gb": fraction(2) } },
+    });
+    expect(writeGpuType(limits, "h100", "")).toEqual({ ok: true, limits: { cards: fraction(8) } });
+  });
+
+  it("are counted in whole devices", () => {
+    expect(writeGpuType(limits, "h100", "0.5")).toEqual({ ok: false, fault: "not-whole" });
+    expect(writeGpuType(limits, "h100", "many")).toEqual({ ok: false, fault: "not-a-number" });
   });
 });

@@ -58,6 +58,16 @@ export function writeCell(limits: Limits, column: QuotaColumn, text: string, per
   return checked(limits, column, cardHoursOf(trimmed, limits.cardHours?.period ?? period));
 }
 
+/** Limits after a number was written for a GPU type; an empty text takes its limit away, and the others stay. */
+export function writeGpuType(limits: Limits, gpuType: string, text: string): Written {
+  const { gpuTypes: standing = {}, ...rest } = limits;
+  const { [gpuType]: _, ...others } = standing;
+  const parsed = text.trim() === "" ? null : parseLimits({ gpuTypes: { [gpuType]: text.trim() } });
+  if (parsed !== null && !parsed.ok) return { ok: false, fault: parsed.refusals[0]?.fault ?? "not-a-number" };
+  const gpuTypes = { ...others, ...parsed?.value.gpuTypes };
+  return { ok: true, limits: Object.keys(gpuTypes).length === 0 ? rest : { ...rest, gpuTypes } };
+}
+
 /** The text of a cell as `writeCell` reads it back. */
 export function cellText(limits: Limits, column: QuotaColumn): string {
   if (column !== "cardHours") {

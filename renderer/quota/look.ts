@@ -1,5 +1,5 @@
 /** What every part of the view of quotas looks at: the answer with the draft upon it, and what may be done. */
-import { createContext, useContext, useEffect, useMemo, useRef, useState } from "react";
+import { createContext, useContext, useEffect, useMemo, useState } from "react";
 import { useStore } from "zustand";
 import type { Me, QuotaAnswer } from "../../shared/protocol/control.ts";
 import type { Impact, Period, QuotaTree } from "../../shared/quota/index.ts";
@@ -67,22 +67,17 @@ export function usualPeriod(): Period {
 const pauseMs = 120;
 
 /**
- * What the draft would do: worked out at once after a pause, and in the next pause where one edit follows the other, so that
- * a key held down does not wait for it. Null until it is.
+ * What the draft would do, worked out with the edit that it is asked for, so that both are drawn at once. Where one edit
+ * follows the other it waits for a pause, so that a key held down does not wait for it; null until then.
  */
-export function useImpact(model: QuotaModel, draft: QuotaDraft): Impact | null {
-  const [found, setFound] = useState<{ model: QuotaModel; draft: QuotaDraft; impact: Impact } | null>(null);
-  const editedAtMs = useRef(Number.NEGATIVE_INFINITY);
+export function useImpact({ store, model, draft }: Pick<Look, "store" | "model" | "draft">): Impact | null {
+  const isHurried = useStore(store, (state) => state.isHurried);
+  const [rested, setRested] = useState<QuotaDraft | null>(null);
+  const isDue = !isHurried || rested === draft;
   useEffect(() => {
-    const workOut = () => setFound({ model, draft, impact: draftImpact(model, draft) });
-    const restedMs = performance.now() - editedAtMs.current;
-    editedAtMs.current = performance.now();
-    if (restedMs >= pauseMs) {
-      workOut();
-      return;
-    }
-    const timer = setTimeout(workOut, pauseMs);
+    if (isDue) return;
+    const timer = setTimeout(() => setRested(draft), pauseMs);
     return () => clearTimeout(timer);
-  }, [model, draft]);
-  return found !== null && found.model === model && found.draft === draft ? found.impact : null;
+  }, [draft, isDue]);
+  return useMemo(() => (isDue ? draftImpact(model, draft) : null), [model, draft, isDue]);
 }

@@ -14,6 +14,8 @@ export interface QuotaState {
   /** Why the last look or application failed; the answer before stays. */
   readonly error: AppErrorData | null;
   readonly history: History<QuotaDraft>;
+  /** The last change of the draft followed the one before it without a pause. */
+  readonly isHurried: boolean;
   /** While a draft is being applied. */
   readonly progress: QuotaProgress | null;
   /** What the last application came to, with the way back of what was done. */
@@ -34,11 +36,15 @@ export interface QuotaStore extends StoreApi<QuotaState> {
   apply(): Promise<void>;
 }
 
+/** Changes closer to each other are a key held down. */
+const pauseMs = 120;
+
 const start: QuotaState = {
   answer: null,
   model: null,
   error: null,
   history: startHistory(emptyDraft),
+  isHurried: false,
   progress: null,
   applied: null,
 };
@@ -51,6 +57,7 @@ export function createQuotaStore(
   const store = createStore<QuotaState>(() => start);
   const { getState: state, setState: set } = store;
   let looks = 0;
+  let movedAtMs = Number.NEGATIVE_INFINITY;
   const load = async (): Promise<void> => {
     looks += 1;
     const look = looks;
@@ -62,7 +69,10 @@ export function createQuotaStore(
     }
   };
   const move = (next: History<QuotaDraft>): void => {
-    if (state().progress === null) set({ history: next });
+    if (state().progress !== null) return;
+    const isHurried = nowMs() - movedAtMs < pauseMs;
+    movedAtMs = nowMs();
+    set({ history: next, isHurried });
   };
   const ask = (dryRun: boolean) =>
     client.task(

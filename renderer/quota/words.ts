@@ -4,6 +4,8 @@ import {
   type Fraction,
   type Impact,
   type LimitChange,
+  type LimitFault,
+  type LimitsCsvError,
   partsOfResource,
   type QuotaLevel,
   type Resource,
@@ -34,7 +36,13 @@ export function exactWords(t: Translate, resource: Resource, amount: Fraction): 
   const value = toWords(amount);
   if (parts === null) return value;
   if (parts.kind === "gpuType") return t("quota.unit-gpuType", { value, type: parts.gpuType });
-  return t(units[parts.kind], { value });
+  return unitWords(t, parts.kind, amount, value);
+}
+
+/** A figure with its unit: `1 card`, `1 2/7 cards`. */
+export function unitWords(t: Translate, column: QuotaColumn, amount: Fraction, value: string): string {
+  const isOne = amount.numerator === amount.denominator;
+  return t(units[column], { value, count: isOne ? 1 : 2 });
 }
 
 export function resourceWords(t: Translate, resource: string): string {
@@ -219,4 +227,57 @@ export function impactSentences(
   );
   const all = [...over, ...queue, ...promised, ...above];
   return { count: all.length, first: all.slice(0, most).map((sentence) => sentence()) };
+}
+
+type OwnCsvFault = Exclude<LimitsCsvError["fault"], LimitFault>;
+
+/** Faults of a file itself; those of a limit have the words of a cell. */
+const csvFaults: Readonly<Record<OwnCsvFault, MessageKey>> = {
+  "quote-not-closed": "quota.csv-quote-not-closed",
+  "text-after-quote": "quota.csv-text-after-quote",
+  "quote-inside": "quota.csv-quote-inside",
+  "empty-file": "quota.csv-empty-file",
+  "wrong-separator": "quota.csv-wrong-separator",
+  "missing-column": "quota.csv-missing-column",
+  "unknown-column": "quota.csv-unknown-column",
+  "duplicate-column": "quota.csv-duplicate-column",
+  "wrong-cell-count": "quota.csv-wrong-cell-count",
+  "unknown-id": "quota.csv-unknown-id",
+  "duplicate-id": "quota.csv-duplicate-id",
+  "period-without-hours": "quota.csv-period-without-hours",
+};
+
+function isOwnCsvFault(fault: LimitsCsvError["fault"]): fault is OwnCsvFault {
+  return Object.hasOwn(csvFaults, fault);
+}
+
+/** `Line 3, column 6 (CPU cores): “1.5”, must be whole`. */
+export function csvErrorWords(t: Translate, { line, column, header, fault, found }: LimitsCsvError): string {
+  const reason = t(isOwnCsvFault(fault) ? csvFaults[fault] : `quota.fault-${fault}`);
+  const why = found === "" ? reason : t("quota.csvFound", { found, why: reason });
+  return header === null
+    ? t("quota.csvPlace", { line, column, why })
+    : t("quota.csvPlaceTitled", { line, column, header, why });
+}
+
+const driftKinds: ReadonlyMap<string, MessageKey> = new Map([
+  ["account", "quota.drift-account"],
+  ["member", "quota.drift-member"],
+  ["limits", "quota.drift-limits"],
+  ["coordinator", "quota.drift-coordinator"],
+  ["default-account", "quota.drift-default-account"],
+  ["foreign", "quota.drift-foreign"],
+  ["unread", "quota.drift-unread"],
+]);
+
+/** What differs between ledger and engine; a kind that a newer host tells of stays as it is written. */
+export function driftWords(t: Translate, what: string): string {
+  const key = driftKinds.get(what);
+  return key === undefined ? what : t(key);
+}
+
+/** One side of a difference. */
+export function driftSideWords(t: Translate, side: string | null): string {
+  if (side === null) return t("quota.notThere");
+  return side === "there" ? t("quota.there") : side;
 }

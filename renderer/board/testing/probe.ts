@@ -3,9 +3,8 @@
  * no build of the console contains it.
  */
 
-import type { ServerMessage } from "../../../shared/api/contract.ts";
 import type { SnapshotEvent } from "../../../shared/api/snapshot.ts";
-import type { Bridge } from "../../client/index.ts";
+import type {} from "../../testing/probe-page.ts";
 
 interface Wheel {
   readonly deltaX?: number;
@@ -113,14 +112,7 @@ const probe = {
       await new Promise((resolve) => setTimeout(resolve, 60));
       const started = performance.now();
       radio.click();
-      await new Promise<void>((resolve) =>
-        requestAnimationFrame(() => {
-          const channel = new MessageChannel();
-          channel.port1.onmessage = () => resolve();
-          channel.port2.postMessage(null);
-        }),
-      );
-      times.push(performance.now() - started);
+      times.push((await window.probePage.endOfFrame()) - started);
     }
     return times;
   },
@@ -137,10 +129,7 @@ window.boardProbe = probe;
  * The snapshot comes over a bridge, as in the desktop window. Over the WebSocket, browser automation would copy the
  * whole message to its own process at the moment that is measured.
  */
-const listeners = new Set<(message: ServerMessage) => void>();
-const say = (message: ServerMessage) => {
-  for (const listener of listeners) listener(message);
-};
+const { say } = window.probePage;
 
 /** Each message in a task of its own, as they come off a socket or port. */
 async function sendSnapshot(id: number): Promise<void> {
@@ -167,24 +156,11 @@ const answers: Readonly<Record<string, unknown>> = {
   "clusters.list": [{ id: "synthetic", name: "synthetic", kind: "ssh", hostCount: 1_000, connected: true }],
 };
 
-const bridge: Bridge = {
-  send: (message) => {
-    if (message.kind === "cancel") return;
-    const { id, name } = message;
-    if (name === "snapshot") void sendSnapshot(id);
-    const value = answers[name];
-    if (value !== undefined) queueMicrotask(() => say({ kind: "end", id, ok: true, value }));
-  },
-  onMessage: (listener) => {
-    listeners.add(listener);
-    return () => listeners.delete(listener);
-  },
-  onState: (listener) => {
-    listener("open");
-    return () => {};
-  },
-};
-Object.defineProperty(window, "tesseraBridge", { value: bridge });
+window.probePage.bridge(({ id, name }) => {
+  if (name === "snapshot") void sendSnapshot(id);
+  const value = answers[name];
+  if (value !== undefined) queueMicrotask(() => say({ kind: "end", id, ok: true, value }));
+});
 
 /** Tiles of the whole cluster are painted as pixels; the next frame begins when the one with them is finished. */
 const put = OffscreenCanvasRenderingContext2D.prototype.putImageData;

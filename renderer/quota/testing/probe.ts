@@ -2,8 +2,8 @@
  * Measures the view of quotas from inside its page. The benchmark puts this there before any of the page's own code runs;
  * no build of the console contains it. Answers come over a bridge, as in the desktop window, each from its text.
  */
-import type { ControlState, ServerMessage } from "../../../shared/api/contract.ts";
-import type { Bridge } from "../../client/index.ts";
+import type { ControlState } from "../../../shared/api/contract.ts";
+import type {} from "../../testing/probe-page.ts";
 
 const probe = {
   /** Milliseconds that the texts of answers took to parse since the last `open`. */
@@ -48,11 +48,7 @@ function paintedWhen(stands: () => boolean): Promise<number> {
     const look = (): boolean => {
       if (!stands()) return false;
       observer.disconnect();
-      requestAnimationFrame(() => {
-        const channel = new MessageChannel();
-        channel.port1.onmessage = () => resolve(performance.now());
-        channel.port2.postMessage(null);
-      });
+      void window.probePage.endOfFrame().then(resolve);
       return true;
     };
     const observer = new MutationObserver(look);
@@ -68,10 +64,7 @@ declare global {
 }
 window.quotaProbe = probe;
 
-const listeners = new Set<(message: ServerMessage) => void>();
-const say = (message: ServerMessage) => {
-  for (const listener of listeners) listener(message);
-};
+const { say } = window.probePage;
 
 const me: ControlState["me"] = {
   ...{ uid: 0, user: "root", role: "administrator", leads: [], projects: [], open: false },
@@ -117,21 +110,8 @@ async function sendSnapshot(id: number): Promise<void> {
   for (const [seq, part] of parts.entries()) say({ kind: "event", id, seq, event: JSON.parse(part) });
 }
 
-const bridge: Bridge = {
-  send: (message) => {
-    if (message.kind === "cancel") return;
-    const { id, name } = message;
-    if (name === "snapshot") void sendSnapshot(id);
-    else if (name === "control.state") queueMicrotask(() => say({ kind: "event", id, seq: 0, event: control }));
-    else void answer(id, name);
-  },
-  onMessage: (listener) => {
-    listeners.add(listener);
-    return () => listeners.delete(listener);
-  },
-  onState: (listener) => {
-    listener("open");
-    return () => {};
-  },
-};
-Object.defineProperty(window, "tesseraBridge", { value: bridge });
+window.probePage.bridge(({ id, name }) => {
+  if (name === "snapshot") void sendSnapshot(id);
+  else if (name === "control.state") queueMicrotask(() => say({ kind: "event", id, seq: 0, event: control }));
+  else void answer(id, name);
+});
