@@ -8,12 +8,12 @@ export class AuditPage {
     this.page = page;
   }
 
-  /** Rows of a command, newest first. */
+  /** Rows of a command, by the contract's name, which its words have as their title; newest first. */
   rows(command: string): Locator {
     return this.page
       .getByRole("main", { name: "Audit" })
       .getByRole("row")
-      .filter({ has: this.page.getByRole("cell", { name: command, exact: true }) });
+      .filter({ has: this.page.getByTitle(command, { exact: true }) });
   }
 
   get panel(): Locator {

@@ -6,12 +6,13 @@ import { ErrorText } from "../i18n/ErrorText.tsx";
 import { useText } from "../i18n/index.ts";
 import { useOrganisation } from "../stores/control.ts";
 import { csvOf, saveCsv } from "../topology/csv.ts";
+import { AuditBar } from "./AuditBar.tsx";
 import { AuditTable } from "./AuditTable.tsx";
 import { beginningOf } from "./days.ts";
 import { entriesOf } from "./entries.ts";
 import { objectNames } from "./names.ts";
 import { RowPanel } from "./RowPanel.tsx";
-import { type Looked, outcomes, useAuditRows } from "./rows.ts";
+import { type Looked, useAuditRows } from "./rows.ts";
 import { auditCells, auditColumns } from "./table.ts";
 
 interface AuditPageProps {
@@ -32,6 +33,7 @@ export function AuditPage({ clusterId, me, first, revision }: AuditPageProps) {
     subject: first,
     text: "",
     actor: "",
+    command: "",
     outcome: "",
     firstDay: "",
     lastDay: "",
@@ -63,69 +65,7 @@ export function AuditPage({ clusterId, me, first, revision }: AuditPageProps) {
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the arrows move through the rows wherever the focus is in here
     <div className="audit" onKeyDown={onKeyDown}>
-      <div className="audit-bar">
-        <select
-          className="field"
-          aria-label={t("audit.of")}
-          value={looked.subject}
-          onChange={(event) => look({ subject: event.target.value })}
-        >
-          {administrator ? <option value="cluster">{t("audit.cluster")}</option> : null}
-          {(administrator ? tenants.map(({ id }) => id) : me.leads).map((id) => (
-            <option key={id} value={id}>
-              {names.get(id) ?? id}
-            </option>
-          ))}
-        </select>
-        <input
-          type="search"
-          className="field"
-          aria-label={t("audit.text")}
-          placeholder={t("audit.text")}
-          value={looked.text}
-          maxLength={200}
-          onChange={(event) => look({ text: event.target.value })}
-        />
-        <input
-          type="search"
-          className="field"
-          aria-label={t("audit.who")}
-          placeholder={t("audit.who")}
-          value={looked.actor}
-          maxLength={200}
-          onChange={(event) => look({ actor: event.target.value })}
-        />
-        <select
-          className="field"
-          aria-label={t("audit.outcome")}
-          value={looked.outcome}
-          onChange={(event) => look({ outcome: outcomes.find((one) => one === event.target.value) ?? "" })}
-        >
-          <option value="">{t("audit.any")}</option>
-          {outcomes.map((one) => (
-            <option key={one} value={one}>
-              {t(`audit.${one}`)}
-            </option>
-          ))}
-        </select>
-        <input
-          type="date"
-          className="field"
-          aria-label={t("audit.firstDay")}
-          title={t("audit.firstDay")}
-          max={looked.lastDay}
-          value={looked.firstDay}
-          onChange={(event) => look({ firstDay: event.target.value })}
-        />
-        <input
-          type="date"
-          className="field"
-          aria-label={t("audit.lastDay")}
-          title={t("audit.lastDay")}
-          min={looked.firstDay}
-          value={looked.lastDay}
-          onChange={(event) => look({ lastDay: event.target.value })}
-        />
+      <AuditBar me={me} tenants={tenants} names={names} looked={looked} onLook={look}>
         {administrator && me.engine === "slurm" ? (
           <label className="audit-beside">
             <input
@@ -161,7 +101,7 @@ export function AuditPage({ clusterId, me, first, revision }: AuditPageProps) {
         >
           {t("audit.export")}
         </button>
-      </div>
+      </AuditBar>
       {verdict === null ? null : <Verdict verdict={verdict} />}
       {error === null ? null : <ErrorText error={error} />}
       <div className="audit-main">

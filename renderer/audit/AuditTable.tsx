@@ -2,6 +2,7 @@ import type { AuditRowView } from "../../shared/protocol/control.ts";
 import { type MessageKey, useText } from "../i18n/index.ts";
 import type { AuditEntry } from "./entries.ts";
 import { objectInWords } from "./names.ts";
+import { commandInWords, roleInWords } from "./words.ts";
 
 const outcomeWords: Readonly<Record<string, MessageKey>> = {
   begun: "audit.begun",
@@ -79,9 +80,11 @@ function LedgerRow({ row, chosen, names, onChoose }: LedgerRowProps) {
         </button>
       </td>
       <td>{row.user ?? row.uid}</td>
-      <td className="muted">{row.role}</td>
-      <td>{row.command}</td>
-      <td title={row.object ?? ""}>{objectInWords(row.object, names)}</td>
+      <td className="muted" title={row.role}>
+        {roleInWords(t, row.role)}
+      </td>
+      <td title={row.command}>{commandInWords(t, row.command)}</td>
+      <td title={row.object ?? ""}>{objectInWords(t, row.object, names)}</td>
       <td data-outcome={row.outcome}>{outcome === undefined ? row.outcome : t(outcome)}</td>
       <td className="muted">{row.address}</td>
     </tr>
