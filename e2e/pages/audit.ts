@@ -16,6 +16,15 @@ export class AuditPage {
       .filter({ has: this.page.getByTitle(command, { exact: true }) });
   }
 
+  get grid(): Locator {
+    return this.page.getByRole("main", { name: "Audit" }).getByRole("grid");
+  }
+
+  /** Of the ledger's rows that are drawn. */
+  get chosen(): Locator {
+    return this.grid.getByRole("row", { selected: true });
+  }
+
   get panel(): Locator {
     return this.page.getByRole("main", { name: "Audit" }).getByRole("complementary");
   }

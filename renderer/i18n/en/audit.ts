@@ -2,7 +2,10 @@
 export const audit = {
   "audit.title": "Audit",
   "audit.row": "Row",
-  "audit.beside": "Beside it what Slurm was told",
+  "audit.beside": "Slurm's transactions",
+  "audit.besideRecent":
+    "In between stands what Slurm was told in the last {{days}} days, by anybody. Choose days to see others.",
+  "audit.besideChosen": "In between stands what Slurm was told on the chosen days, by anybody.",
   "audit.time": "Time",
   "audit.who": "Who",
   "audit.role": "Role",

@@ -4,7 +4,9 @@ import type { Translated } from "./translated.ts";
 export const audit: Translated<typeof english> = {
   "audit.title": "审计",
   "audit.row": "行号",
-  "audit.beside": "同时显示 Slurm 收到的命令",
+  "audit.beside": "Slurm 变更记录",
+  "audit.besideRecent": "其间显示最近 {{days}} 天内任何人对 Slurm 的更改。选择日期可查看其他时间。",
+  "audit.besideChosen": "其间显示所选日期内任何人对 Slurm 的更改。",
   "audit.time": "时间",
   "audit.who": "操作者",
   "audit.role": "角色",
