@@ -120,7 +120,10 @@ test("a member asks for more and sees the request, and cannot change a limit", a
   await as("chen.yu", page, async (console) => {
     const requests = new RequestsPage(page);
     await console.go("Requests");
-    await requests.ask("nlp / pretrain", "Cards", "2", "One more run");
+    // What people write stays text.
+    const why = '<img src="x" onerror="document.title = 1"> $t(app.requests) {{count}}';
+    await requests.ask("nlp / pretrain", "Cards", "2", why);
+    await expect(requests.panel.getByText(why, { exact: true })).toBeVisible();
     await expect(requests.rows("Open").filter({ hasText: "2 more cards" })).toBeVisible();
     await console.go("Quotas");
     await console.quotas.openAll();
