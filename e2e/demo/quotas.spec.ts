@@ -56,6 +56,30 @@ test("the row of the cursor stays in sight on the way down and up", async ({ con
   }
 });
 
+test("the audit says commands in words, and its chosen row stays in sight by the keys", async ({ console }) => {
+  const { page } = console;
+  await page.setViewportSize({ width: 1024, height: 600 });
+  await console.go("Audit");
+  const audit = new AuditPage(page);
+  await expect(audit.rows("request.ask").first()).toContainText("Ask for more");
+  await audit.rows("request.ask").first().click();
+  await expect(audit.panel).toContainText("request.ask");
+  const isInSight = async () => {
+    const [row, grid] = [await audit.chosen.boundingBox(), await audit.grid.boundingBox()];
+    const head = await audit.grid.getByRole("row").first().boundingBox();
+    if (row === null || grid === null || head === null) return false;
+    return row.y >= head.y + head.height - 1 && row.y + row.height <= grid.y + grid.height + 1;
+  };
+  const place = () => audit.chosen.getAttribute("aria-rowindex");
+  for (const key of ["ArrowDown", "PageDown", "End", "ArrowUp", "PageUp", "Home"]) {
+    const before = await place();
+    await page.keyboard.press(key);
+    await expect.poll(place).not.toBe(before);
+    await expect.poll(isInSight).toBe(true);
+  }
+  expect(await audit.grid.getByRole("row").count()).toBeLessThan(80);
+});
+
 test("a request is approved and its raise counts", async ({ console }) => {
   const requests = new RequestsPage(console.page);
   await console.go("Requests");
@@ -96,7 +120,10 @@ test("a member asks for more and sees the request, and cannot change a limit", a
   await as("chen.yu", page, async (console) => {
     const requests = new RequestsPage(page);
     await console.go("Requests");
-    await requests.ask("nlp / pretrain", "Cards", "2", "One more run");
+    // What people write stays text.
+    const why = '<img src="x" onerror="document.title = 1"> $t(app.requests) {{count}}';
+    await requests.ask("nlp / pretrain", "Cards", "2", why);
+    await expect(requests.panel.getByText(why, { exact: true })).toBeVisible();
     await expect(requests.rows("Open").filter({ hasText: "2 more cards" })).toBeVisible();
     await console.go("Quotas");
     await console.quotas.openAll();

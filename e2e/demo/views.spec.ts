@@ -138,6 +138,36 @@ test("a page load logs no error, with more than one cluster too", async ({ conso
   expect(errors).toEqual([]);
 });
 
+test("a cluster's control host is picked from its hosts, saved, and found again by itself", async ({
+  console,
+  demo,
+}) => {
+  const { clusters } = console;
+  const controlHosts = () =>
+    demo.web.services.clusters
+      .list()
+      .filter(({ name }) => name === "lab")
+      .map(({ id }) => demo.web.services.clusters.get(id).draft.controlHost);
+  await clusters.add("lab", { typed: "login1\nnode[1-2]" });
+  expect(controlHosts()).toEqual([undefined]);
+  const form = await clusters.edit("lab");
+  const choice = form.getByLabel("Control host");
+  await expect(choice.getByRole("option")).toHaveText([/^Find it/, "login1", "node1", "node2"]);
+  await choice.selectOption("node1");
+  await form.getByRole("button", { name: "Save" }).click();
+  await expect(form).toBeHidden();
+  expect(controlHosts()).toEqual(["node1"]);
+  await clusters.edit("lab");
+  await expect(choice).toHaveValue("node1");
+  await choice.selectOption("");
+  await form.getByRole("button", { name: "Save" }).click();
+  await expect(form).toBeHidden();
+  expect(controlHosts()).toEqual([undefined]);
+  for (const { id } of demo.web.services.clusters.list().filter(({ name }) => name === "lab")) {
+    await demo.web.services.clusters.remove(id);
+  }
+});
+
 for (const [width, height] of [
   [800, 600],
   [1024, 768],

@@ -138,10 +138,21 @@ describe.skipIf(missing !== null)(`the Slurm engine${missing === null ? "" : ` (
     });
     expect((await found(`taaaa_p02/${alice.uid}`))?.foreign).toEqual([]);
     expect(await apply({ kind: "add-project", projectId: "taaaa_p03" })).toEqual([["failed", "conflict"]]);
-    const rows = await engine.transactions(new Date().toISOString().slice(0, 10));
-    expect(rows.some(({ action, info }) => action === "Modify Associations" && info.includes("GrpTRES=cpu=7"))).toBe(
+    const today = new Date().toISOString().slice(0, 10);
+    const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+    const isSeen = async (days: Parameters<typeof engine.transactions>[0]) =>
+      (await engine.transactions(days)).some(
+        ({ action, info }) => action === "Modify Associations" && info.includes("GrpTRES=cpu=7"),
+      );
+    expect(await Promise.all([{ since: today }, { since: today, until: today }, {}].map(isSeen))).toEqual([
       true,
-    );
+      true,
+      true,
+    ]);
+    expect(await Promise.all([{ until: yesterday }, { since: yesterday, until: yesterday }].map(isSeen))).toEqual([
+      false,
+      false,
+    ]);
   });
 
   test("500 limits at once, with progress; of two kinds of limits two commands, of which one holds what is not there", async () => {

@@ -8,12 +8,21 @@ export class AuditPage {
     this.page = page;
   }
 
-  /** Rows of a command, newest first. */
+  /** Rows of a command, by the contract's name, which its words have as their title; newest first. */
   rows(command: string): Locator {
     return this.page
       .getByRole("main", { name: "Audit" })
       .getByRole("row")
-      .filter({ has: this.page.getByRole("cell", { name: command, exact: true }) });
+      .filter({ has: this.page.getByTitle(command, { exact: true }) });
+  }
+
+  get grid(): Locator {
+    return this.page.getByRole("main", { name: "Audit" }).getByRole("grid");
+  }
+
+  /** Of the ledger's rows that are drawn. */
+  get chosen(): Locator {
+    return this.grid.getByRole("row", { selected: true });
   }
 
   get panel(): Locator {

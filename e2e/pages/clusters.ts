@@ -39,6 +39,14 @@ export class ClustersPage {
     await expect(this.form).toBeHidden();
   }
 
+  /** Opens the form of a cluster that there is. */
+  async edit(name: string): Promise<Locator> {
+    await this.row(name)
+      .getByRole("button", { name: `Edit ${name}` })
+      .click();
+    return this.page.getByRole("form", { name: `Edit ${name}` });
+  }
+
   /** Asks for the connection; does not wait for it. */
   async connect(name: string): Promise<void> {
     await this.show();

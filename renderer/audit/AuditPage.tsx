@@ -1,17 +1,19 @@
-import { type KeyboardEvent, useState } from "react";
+import { useMemo, useRef, useState } from "react";
 import { toErrorData } from "../../shared/errors.ts";
-import type { AuditRowView, AuditVerdictView, Me, SlurmTransactionView } from "../../shared/protocol/control.ts";
+import type { AuditRowView, AuditVerdictView, Me, TenantView } from "../../shared/protocol/control.ts";
 import { client } from "../client/index.ts";
 import { ErrorText } from "../i18n/ErrorText.tsx";
 import { useText } from "../i18n/index.ts";
 import { useOrganisation } from "../stores/control.ts";
 import { csvOf, saveCsv } from "../topology/csv.ts";
+import { AuditBar } from "./AuditBar.tsx";
 import { AuditTable } from "./AuditTable.tsx";
-import { beginningOf } from "./days.ts";
+import { recentDays, slurmSpan } from "./days.ts";
 import { entriesOf } from "./entries.ts";
 import { objectNames } from "./names.ts";
 import { RowPanel } from "./RowPanel.tsx";
-import { type Looked, outcomes, useAuditRows } from "./rows.ts";
+import { type Looked, useAuditRows } from "./rows.ts";
+import { useSlurmTransactions } from "./slurm.ts";
 import { auditCells, auditColumns } from "./table.ts";
 
 interface AuditPageProps {
@@ -22,121 +24,54 @@ interface AuditPageProps {
   readonly revision: number;
 }
 
-const slurmDays = 30;
-const dayMs = 86_400_000;
+const none: readonly TenantView[] = [];
 
 export function AuditPage({ clusterId, me, first, revision }: AuditPageProps) {
   const t = useText();
-  const tenants = useOrganisation()?.tenants ?? [];
+  const tenants = useOrganisation()?.tenants ?? none;
   const [looked, setLooked] = useState<Looked>({
     subject: first,
     text: "",
     actor: "",
+    command: "",
     outcome: "",
     firstDay: "",
     lastDay: "",
   });
   const [chosen, setChosen] = useState<AuditRowView | null>(null);
   const [verdict, setVerdict] = useState<AuditVerdictView | null>(null);
-  const [told, setTold] = useState<readonly SlurmTransactionView[] | null>(null);
+  const [beside, setBeside] = useState(false);
   const { rows, next, error, setError, older, everything } = useAuditRows(clusterId, looked, revision);
-  const names = objectNames(tenants);
+  const names = useMemo(() => objectNames(tenants), [tenants]);
   const administrator = me.role === "administrator";
-  const [from, to] = [beginningOf(looked.firstDay), beginningOf(looked.lastDay, 1)];
-  const beside = (told ?? []).filter(({ at }) => (from === null || at >= from) && (to === null || at < to));
+  const told = useSlurmTransactions(clusterId, beside, looked, setError);
+  const entries = useMemo(() => entriesOf(rows, told, next === null), [rows, told, next]);
 
   const attempt = (work: () => Promise<void>) => {
     setError(null);
     void work().catch((thrown: unknown) => setError(toErrorData(thrown)));
   };
   const look = (part: Partial<Looked>) => setLooked({ ...looked, ...part });
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.target instanceof HTMLInputElement || event.target instanceof HTMLSelectElement) return;
-    if (event.key === "Escape") setChosen(null);
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step === undefined) return;
-    event.preventDefault();
-    const at = rows.findIndex(({ seq }) => seq === chosen?.seq);
-    setChosen(rows[at < 0 ? 0 : Math.max(0, Math.min(rows.length - 1, at + step))] ?? null);
+  // Once a page did not come, the next is asked for by hand.
+  const reading = useRef(false);
+  const readOlder = () => {
+    if (next === null || reading.current) return;
+    reading.current = true;
+    attempt(() => older().finally(() => (reading.current = false)));
   };
 
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the arrows move through the rows wherever the focus is in here
-    <div className="audit" onKeyDown={onKeyDown}>
-      <div className="audit-bar">
-        <select
-          className="field"
-          aria-label={t("audit.of")}
-          value={looked.subject}
-          onChange={(event) => look({ subject: event.target.value })}
-        >
-          {administrator ? <option value="cluster">{t("audit.cluster")}</option> : null}
-          {(administrator ? tenants.map(({ id }) => id) : me.leads).map((id) => (
-            <option key={id} value={id}>
-              {names.get(id) ?? id}
-            </option>
-          ))}
-        </select>
-        <input
-          type="search"
-          className="field"
-          aria-label={t("audit.text")}
-          placeholder={t("audit.text")}
-          value={looked.text}
-          maxLength={200}
-          onChange={(event) => look({ text: event.target.value })}
-        />
-        <input
-          type="search"
-          className="field"
-          aria-label={t("audit.who")}
-          placeholder={t("audit.who")}
-          value={looked.actor}
-          maxLength={200}
-          onChange={(event) => look({ actor: event.target.value })}
-        />
-        <select
-          className="field"
-          aria-label={t("audit.outcome")}
-          value={looked.outcome}
-          onChange={(event) => look({ outcome: outcomes.find((one) => one === event.target.value) ?? "" })}
-        >
-          <option value="">{t("audit.any")}</option>
-          {outcomes.map((one) => (
-            <option key={one} value={one}>
-              {t(`audit.${one}`)}
-            </option>
-          ))}
-        </select>
-        <input
-          type="date"
-          className="field"
-          aria-label={t("audit.firstDay")}
-          title={t("audit.firstDay")}
-          max={looked.lastDay}
-          value={looked.firstDay}
-          onChange={(event) => look({ firstDay: event.target.value })}
-        />
-        <input
-          type="date"
-          className="field"
-          aria-label={t("audit.lastDay")}
-          title={t("audit.lastDay")}
-          min={looked.firstDay}
-          value={looked.lastDay}
-          onChange={(event) => look({ lastDay: event.target.value })}
-        />
+    // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes what is open wherever the focus is in here
+    <div
+      className="audit"
+      onKeyDown={({ key, target }) => {
+        if (key === "Escape" && !(target instanceof HTMLInputElement)) setChosen(null);
+      }}
+    >
+      <AuditBar me={me} tenants={tenants} names={names} looked={looked} onLook={look}>
         {administrator && me.engine === "slurm" ? (
           <label className="audit-beside">
-            <input
-              type="checkbox"
-              checked={told !== null}
-              onChange={(event) => {
-                if (!event.target.checked) return setTold(null);
-                const since = new Date(Date.now() - slurmDays * dayMs).toISOString().slice(0, 10);
-                attempt(async () => setTold(await client().request("audit.slurm", { clusterId, input: { since } })));
-              }}
-            />
+            <input type="checkbox" checked={beside} onChange={(event) => setBeside(event.target.checked)} />
             {t("audit.beside")}
           </label>
         ) : null}
@@ -161,19 +96,27 @@ export function AuditPage({ clusterId, me, first, revision }: AuditPageProps) {
         >
           {t("audit.export")}
         </button>
-      </div>
+      </AuditBar>
       {verdict === null ? null : <Verdict verdict={verdict} />}
       {error === null ? null : <ErrorText error={error} />}
+      {beside ? (
+        <p className="audit-note muted">
+          {slurmSpan(looked.firstDay, looked.lastDay, new Date()).kind === "recent"
+            ? t("audit.besideRecent", { days: recentDays })
+            : t("audit.besideChosen")}
+        </p>
+      ) : null}
       <div className="audit-main">
         <div className="audit-list">
           <AuditTable
-            entries={entriesOf(rows, beside, next === null)}
+            entries={entries}
             chosen={chosen?.seq ?? null}
             names={names}
             onChoose={setChosen}
+            onEnd={() => error === null && readOlder()}
           />
           {next === null ? null : (
-            <button type="button" className="button audit-older" onClick={() => attempt(older)}>
+            <button type="button" className="button quiet audit-older" onClick={readOlder}>
               {t("audit.older")}
             </button>
           )}

@@ -3,6 +3,7 @@ import { useText } from "../i18n/index.ts";
 import { differencesOf } from "./differences.ts";
 import { shellText } from "./entries.ts";
 import { objectInWords, valueInWords } from "./names.ts";
+import { commandInWords, roleInWords } from "./words.ts";
 
 interface RowPanelProps {
   readonly row: AuditRowView;
@@ -15,7 +16,9 @@ export function RowPanel({ row, names, onClose }: RowPanelProps) {
   const differences = differencesOf(row.before, row.after).filter(({ field }) => field !== "version");
   const facts = [
     [t("audit.command"), row.command],
+    [t("audit.object"), row.object],
     [t("audit.who"), `${row.user ?? ""} (${row.uid})`],
+    [t("audit.role"), roleInWords(t, row.role)],
     [t("audit.from"), row.address],
     [t("audit.key"), row.keyFingerprint],
     [t("audit.row"), String(row.seq)],
@@ -24,7 +27,10 @@ export function RowPanel({ row, names, onClose }: RowPanelProps) {
   return (
     <aside className="audit-panel" aria-label={`${row.command} ${row.seq}`}>
       <header>
-        <h2>{row.object === null ? row.command : objectInWords(row.object, names)}</h2>
+        <h2>
+          {commandInWords(t, row.command)}
+          {row.object === null ? null : <span>{objectInWords(t, row.object, names)}</span>}
+        </h2>
         <button type="button" className="button quiet" onClick={onClose}>
           {t("audit.close")}
         </button>

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { AuditRowView, SlurmTransactionView } from "../../shared/protocol/control.ts";
-import { allRows, entriesOf, shellText, withPage } from "./entries.ts";
+import { allRows, entriesOf, nextRow, shellText, withPage } from "./entries.ts";
 
 function row(seq: number, at: string): AuditRowView {
   return {
@@ -39,6 +39,13 @@ test("what Slurm was told stands at its time; ledger rows keep their order thoug
 
 test("before the oldest row nothing of Slurm is shown while older pages are missing", () => {
   expect(keys(entriesOf([row(5, "10:00:00")], [told("09:00:00", "early")], false))).toEqual([5]);
+});
+
+test("the choice goes from row to row of the ledger, and stops at the ends", () => {
+  const entries = entriesOf([row(1, "10:00:00"), row(2, "11:00:00")], [told("10:30:00"), told("12:00:00")], true);
+  expect([-1, 1, 3].map((at) => nextRow(entries, at, 1))).toEqual([1, 3, 3]);
+  expect([1, 3].map((at) => nextRow(entries, at, -1e9))).toEqual([1, 1]);
+  expect(nextRow(entriesOf([], [told("10:30:00")], true), -1, 1)).toBe(null);
 });
 
 test("two transactions that are alike have keys of their own", () => {

@@ -36,6 +36,16 @@ export function entriesOf(
   return [...merged, ...slurm.slice(next)];
 }
 
+/**
+ * The place of the ledger's row that is `by` rows further than the one at `at`, or at the end of the list; what Slurm was
+ * told is passed over. From nowhere (-1) it is the first. Null where there is no row of the ledger.
+ */
+export function nextRow(entries: readonly AuditEntry[], at: number, by: number): number | null {
+  const places = entries.flatMap((entry, place) => (entry.kind === "ledger" ? [place] : []));
+  const from = places.indexOf(at);
+  return places[from < 0 ? 0 : Math.max(0, Math.min(places.length - 1, from + by))] ?? null;
+}
+
 function ledgerEntry(row: AuditRowView): AuditEntry {
   return { kind: "ledger", key: `ledger ${row.seq}`, row };
 }

@@ -12,6 +12,8 @@ export interface Looked {
   readonly subject: string;
   readonly text: string;
   readonly actor: string;
+  /** By the contract's name; empty for any. */
+  readonly command: string;
   readonly outcome: (typeof outcomes)[number] | "";
   /** The first and the last day, `2026-05-06`; empty where it is open. */
   readonly firstDay: string;
@@ -24,7 +26,7 @@ const pageRows = 200;
 
 export function fetchPage(
   clusterId: string,
-  { subject, text, actor, outcome, firstDay, lastDay }: Looked,
+  { subject, text, actor, command, outcome, firstDay, lastDay }: Looked,
   before: number | null,
   signal?: AbortSignal,
 ): Promise<AuditPageView> {
@@ -35,6 +37,7 @@ export function fetchPage(
     limit: pageRows,
     ...(text === "" ? {} : { text }),
     ...(actor === "" ? {} : { actor }),
+    ...(command === "" ? {} : { command }),
     ...(outcome === "" ? {} : { outcome }),
     ...(from === null ? {} : { from }),
     ...(to === null ? {} : { to }),

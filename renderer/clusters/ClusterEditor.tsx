@@ -8,6 +8,7 @@ import { Segments } from "../design/controls.tsx";
 import { ErrorText } from "../i18n/ErrorText.tsx";
 import { useText } from "../i18n/index.ts";
 import { useSnapshot } from "../stores/snapshot.ts";
+import { ControlHost } from "./ControlHost.tsx";
 import { type ClusterForm, emptyForm, type FormProblem, formOf, readForm } from "./form.ts";
 import { parseHosts } from "./hosts.ts";
 import styles from "./page.module.css";
@@ -298,6 +299,11 @@ export function ClusterEditor({
         <span className={styles.small}>{t("clusters.fromFileHint")}</span>
       </div>
       <Racks rule={form.racks} hosts={list.ok ? list.hosts : []} onChange={(racks) => change({ racks })} />
+      <ControlHost
+        hosts={list.ok ? list.hosts : []}
+        chosen={form.controlHost}
+        onChange={(controlHost) => change({ controlHost })}
+      />
       <details>
         <summary>{t("clusters.more")}</summary>
         <div className={styles.row}>

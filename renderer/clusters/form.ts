@@ -9,8 +9,8 @@ export interface ClusterForm {
   readonly racks: RackRule;
   readonly refreshSeconds: string;
   readonly keepaliveSeconds: string;
-  /** Not edited here, and kept while it is one of the hosts. */
-  readonly controlHost?: string;
+  /** The host with the ledger, which counts while it is one of the hosts; empty where the console shall find it. */
+  readonly controlHost: string;
 }
 
 export const emptyForm: ClusterForm = {
@@ -19,6 +19,7 @@ export const emptyForm: ClusterForm = {
   racks: { kind: "none" },
   refreshSeconds: "",
   keepaliveSeconds: "",
+  controlHost: "",
 };
 
 export function formOf(draft: ClusterDraft): ClusterForm {
@@ -28,7 +29,7 @@ export function formOf(draft: ClusterDraft): ClusterForm {
     racks: draft.racks,
     refreshSeconds: draft.refreshSeconds === undefined ? "" : String(draft.refreshSeconds),
     keepaliveSeconds: draft.keepaliveSeconds === undefined ? "" : String(draft.keepaliveSeconds),
-    ...(draft.controlHost === undefined ? {} : { controlHost: draft.controlHost }),
+    controlHost: draft.controlHost ?? "",
   };
 }
 
@@ -74,7 +75,7 @@ export function readForm(form: ClusterForm, taken: readonly string[] = []): Form
       racks,
       ...(refreshSeconds === undefined ? {} : { refreshSeconds }),
       ...(keepaliveSeconds === undefined ? {} : { keepaliveSeconds }),
-      ...(controlHost !== undefined && list.hosts.includes(controlHost) ? { controlHost } : {}),
+      ...(list.hosts.includes(controlHost) ? { controlHost } : {}),
     },
   };
 }

@@ -65,6 +65,11 @@ describe("language", () => {
     expect(resolveLanguage("system", ["de-DE"])).toBe("en");
   });
 
+  test("leaves text that a sentence takes as it is, whatever it looks like", () => {
+    const hostile = "<img src=x onerror=alert(1)> $t(app.requests) {{time}} __proto__";
+    expect(textIn("en")("requests.endsAt", { time: hostile })).toBe(`to ${hostile}`);
+  });
+
   test("counts in the language's own plural forms", () => {
     expect(textIn("en")("common.hosts", { count: 1 })).toBe("1 host");
     expect(textIn("en")("common.hosts", { count: 24 })).toBe("24 hosts");

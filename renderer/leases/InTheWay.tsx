@@ -6,8 +6,9 @@ import { go } from "../app/views.ts";
 import { ErrorText } from "../i18n/ErrorText.tsx";
 import { useText } from "../i18n/index.ts";
 import inspector from "../inspector/inspector.module.css";
-import { exactWords, levelWords, resourceWords } from "../quota/words.ts";
+import { levelWords, resourceWords } from "../quota/words.ts";
 import { askArgument, askable } from "../requests/form.ts";
+import { amountWords } from "../requests/words.ts";
 import styles from "./leases.module.css";
 
 function known(resource: string): Resource | null {
@@ -25,7 +26,7 @@ function Limit({ limit: blocker, me }: { readonly limit: LimitInTheWay; readonly
   const t = useText();
   const { subject, level, name, resource, limit, used, missing, changedBy } = blocker;
   const exact = known(resource);
-  const words = (amount: typeof missing) => (exact === null ? toWords(amount) : exactWords(t, exact, amount));
+  const words = (amount: typeof missing) => (exact === null ? toWords(amount) : amountWords(t, exact, amount));
   const place = level === "cluster" ? levelWords(t, level) : t("quota.place", { level: levelWords(t, level), name });
   const ask = askFor(me, blocker);
   return (

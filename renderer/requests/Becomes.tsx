@@ -5,7 +5,7 @@ import { useText } from "../i18n/index.ts";
 import type { QuotaModel } from "../quota/model.ts";
 import { previewRaise } from "./model.ts";
 import styles from "./requests.module.css";
-import { amountWords, numberWords, resourceWords, subjectPath } from "./words.ts";
+import { amountWords, type Notation, numberWords, resourceWords, subjectPath } from "./words.ts";
 
 const share = (part: Fraction, whole: number): string =>
   `${Math.min(100, whole <= 0 ? 0 : (100 * part.numerator) / part.denominator / whole)}%`;
@@ -29,15 +29,17 @@ export function Becomes({
       {rows.map(({ resource, before, after }) => {
         const used = usageOf(model.tree, subject, resource);
         const most = Math.max(...[used, after.limit].map(({ numerator, denominator }) => numerator / denominator));
+        const figures = (usage: Notation, limit: Notation) =>
+          t("requests.becomesFigures", {
+            used: numberWords(resource, used, usage),
+            before: numberWords(resource, before.limit, limit),
+            after: numberWords(resource, after.limit, limit),
+          });
         return (
           <li key={resource}>
             <span>{resourceWords(t, resource)}</span>
-            <span className={styles.figures}>
-              {t("requests.becomesFigures", {
-                used: numberWords(resource, used),
-                before: numberWords(resource, before.limit),
-                after: numberWords(resource, after.limit),
-              })}
+            <span className={styles.figures} title={figures("up", "down")}>
+              {figures("exact", "exact")}
             </span>
             <span className={styles.bar} aria-hidden="true">
               <i className={styles.then} style={{ inlineSize: share(after.limit, most) }} />

@@ -14,7 +14,7 @@ import { type AmountTexts, differenceOf, isEmpty, readAmounts, textsOf } from ".
 import { mayDecide } from "./model.ts";
 import styles from "./requests.module.css";
 import type { RequestsStore } from "./store.ts";
-import { raiseWords, subjectPath } from "./words.ts";
+import { raiseTitle, raiseWords, subjectPath } from "./words.ts";
 
 interface Shown {
   readonly store: RequestsStore;
@@ -36,7 +36,7 @@ export function RequestPanel({ request, ...shown }: Shown & { readonly request: 
   return (
     <>
       <p className="muted">{subjectPath(model?.nodes ?? new Map(), subject)}</p>
-      <h2>{raiseWords(t, raise)}</h2>
+      <h2 title={raiseTitle(t, raise)}>{raiseWords(t, raise)}</h2>
       {refused?.about === id ? (
         <div role="alert">
           <ErrorText error={refused.error} />
@@ -181,7 +181,7 @@ export function GrantPanel({
   return (
     <>
       <p className="muted">{subjectPath(model?.nodes ?? new Map(), subject)}</p>
-      <h2>{raiseWords(t, raise)}</h2>
+      <h2 title={raiseTitle(t, raise)}>{raiseWords(t, raise)}</h2>
       {refused?.about === grantId ? <ErrorText error={refused.error} /> : null}
       <dl className="facts">
         <dt>{t("requests.since")}</dt>

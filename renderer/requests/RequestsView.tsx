@@ -17,7 +17,7 @@ import { parseAsk } from "./form.ts";
 import { useRequestsStore } from "./live.ts";
 import { countdown, inboxOf, mayDecide } from "./model.ts";
 import styles from "./requests.module.css";
-import { raiseWords, subjectPath } from "./words.ts";
+import { raiseTitle, raiseWords, subjectPath } from "./words.ts";
 
 export function RequestsView() {
   return (
@@ -46,6 +46,7 @@ interface RowWords {
   readonly who: string;
   readonly subject: string;
   readonly raise: string;
+  readonly raiseTitle: string;
   readonly why: string;
   readonly time: string;
   readonly exact: string;
@@ -91,6 +92,7 @@ function Inbox({ me, revision }: { readonly me: Me; readonly revision: string })
         who: `${who(askedBy)}${t("common.separator")}${ago(each.askedAt)}`,
         subject: path(subject),
         raise: raiseWords(t, each.raise),
+        raiseTitle: raiseTitle(t, each.raise),
       },
       time: t("requests.endsAt", { time: format.clock(until, now) }),
       exact: `${t("requests.asked")} ${format.exact(each.askedAt)}`,
@@ -100,7 +102,12 @@ function Inbox({ me, revision }: { readonly me: Me; readonly revision: string })
   const grants = inbox.grants.map((each): RowWords => {
     const from = requests.find(({ id }) => id === each.requestId);
     return {
-      ...{ id: each.id, subject: path(each.subject), raise: raiseWords(t, each.raise) },
+      ...{
+        id: each.id,
+        subject: path(each.subject),
+        raise: raiseWords(t, each.raise),
+        raiseTitle: raiseTitle(t, each.raise),
+      },
       ...{ who: from === undefined ? "" : who(from.askedBy), why: from?.why ?? "" },
       ...{ time: left(each.until), exact: format.exact(each.until) },
       tag: { words: t(each.state === "running" ? "requests.running" : "requests.notYet"), tone: "" },
@@ -110,7 +117,13 @@ function Inbox({ me, revision }: { readonly me: Me; readonly revision: string })
     const by = each.decidedBy === null ? "" : who(each.decidedBy);
     const tone = ({ approved: "good", refused: "bad", withdrawn: "", asked: "" } as const)[each.state];
     return {
-      ...{ id: each.id, who: who(each.askedBy), subject: path(each.subject), raise: raiseWords(t, each.raise) },
+      ...{
+        id: each.id,
+        who: who(each.askedBy),
+        subject: path(each.subject),
+        raise: raiseWords(t, each.raise),
+        raiseTitle: raiseTitle(t, each.raise),
+      },
       why: each.answer === null || each.answer === "" ? each.why : each.answer,
       time: format.clock(each.decidedAt ?? each.askedAt, now),
       exact: format.exact(each.decidedAt ?? each.askedAt),
@@ -140,6 +153,7 @@ function Inbox({ me, revision }: { readonly me: Me; readonly revision: string })
     }
   };
   const shown = { store, model, me, now };
+  const decides = me.role === "administrator" || me.open || me.leads.length > 0;
   const mine = inbox.open.filter((each) => mayDecide(me, each)).length;
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the rows in it have the focus, their keys come up to here
@@ -164,13 +178,15 @@ function Inbox({ me, revision }: { readonly me: Me; readonly revision: string })
         {requests.length + grants.length === 0 ? (
           <Notice title={t("requests.empty")}>{t("requests.emptyText")}</Notice>
         ) : null}
-        <Rows
-          title={t("requests.open")}
-          rows={open}
-          selected={selected}
-          onSelect={select}
-          empty={t("requests.nothingOpen")}
-        />
+        {requests.length + grants.length === 0 ? null : (
+          <Rows
+            title={t("requests.open")}
+            rows={open}
+            selected={selected}
+            onSelect={select}
+            empty={t(decides ? "requests.nothingToDecide" : "requests.nothingOpen")}
+          />
+        )}
         <Rows title={t("requests.grants")} rows={grants} selected={selected} onSelect={select} />
         <Rows title={t("requests.history")} rows={history} selected={selected} onSelect={select} />
       </div>
@@ -234,7 +250,7 @@ function Rows({
               <span className="truncate" title={row.subject}>
                 {row.subject}
               </span>
-              <strong className="truncate" title={row.raise}>
+              <strong className="truncate" title={row.raiseTitle}>
                 {row.raise}
               </strong>
               <span className="truncate" title={row.who}>

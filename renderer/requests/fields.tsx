@@ -1,6 +1,6 @@
 /** Fields that asking and deciding share: amounts by resource, and until when. */
 import { useId, useState } from "react";
-import type { Resource } from "../../shared/quota/index.ts";
+import { parseFraction, type Resource, toDecimal } from "../../shared/quota/index.ts";
 import { Segments } from "../design/controls.tsx";
 import { useFormat } from "../i18n/format.ts";
 import { useText } from "../i18n/index.ts";
@@ -35,6 +35,7 @@ export function AmountFields({
             autoComplete="off"
             aria-invalid={faults.has(resource)}
             aria-describedby={faults.has(resource) ? `${id}-${resource}` : undefined}
+            title={decimalTitle(texts[resource])}
             value={texts[resource] ?? ""}
             onChange={(event) => onChange({ ...texts, [resource]: event.target.value })}
           />
@@ -47,6 +48,12 @@ export function AmountFields({
       ))}
     </div>
   );
+}
+
+/** What a fraction that was written comes to; nothing where it says so itself. */
+function decimalTitle(text = ""): string | undefined {
+  const amount = text.includes("/") ? parseFraction(text) : null;
+  return amount === null ? undefined : toDecimal(amount, 2, "nearest").text;
 }
 
 const presets: readonly UntilPreset[] = ["today", "3-days", "2-weeks"];

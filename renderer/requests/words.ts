@@ -6,6 +6,7 @@ import {
   type Limits,
   partsOfResource,
   type Resource,
+  type Rounding,
   toDecimal,
   toWords,
 } from "../../shared/quota/index.ts";
@@ -13,16 +14,23 @@ import type { Translate } from "../i18n/index.ts";
 
 const memory: ReadonlySet<string> = new Set(["gpuMemoryGiB", "memoryGiB"]);
 
+/**
+ * How a number is said: `exact` wherever an amount is asked for or decided about; as a decimal, which the table of
+ * quotas has and titles here, usage rounded up and limits down, so that never more looks free than is.
+ */
+export type Notation = "exact" | Rounding;
+
 /** Exact: parts of a card as fractions, memory as a decimal where it has a short one. */
-export function numberWords(resource: Resource, amount: Fraction): string {
+export function numberWords(resource: Resource, amount: Fraction, notation: Notation = "exact"): string {
+  if (notation !== "exact") return toDecimal(amount, 2, notation).text;
   const decimal = memory.has(resource) ? toDecimal(amount, 3, "nearest") : null;
   return decimal?.exact === true ? decimal.text : toWords(amount);
 }
 
-function values(resource: Resource, amount: Fraction) {
+function values(resource: Resource, amount: Fraction, notation: Notation = "exact") {
   const parts = partsOfResource(resource);
   return {
-    amount: numberWords(resource, amount),
+    amount: numberWords(resource, amount, notation),
     count: amount.numerator / amount.denominator,
     gpuType: parts?.kind === "gpuType" ? parts.gpuType : "",
   };
@@ -36,10 +44,15 @@ export function amountWords(t: Translate, resource: Resource, amount: Fraction):
 }
 
 /** `2 more cards, 40 GiB more GPU memory`. */
-export function raiseWords(t: Translate, raise: Limits): string {
+export function raiseWords(t: Translate, raise: Limits, notation: Notation = "exact"): string {
   return amountsOf(raise)
-    .map(([resource, amount]) => t(`requests.more-${kindOf(resource)}`, values(resource, amount)))
+    .map(([resource, amount]) => t(`requests.more-${kindOf(resource)}`, values(resource, amount, notation)))
     .join(t("common.listSeparator"));
+}
+
+/** The raise, and under it the same in decimals where they read otherwise. */
+export function raiseTitle(t: Translate, raise: Limits): string {
+  return [...new Set([raiseWords(t, raise), raiseWords(t, raise, "down")])].join("\n");
 }
 
 /** `Cards`, `GPU memory (GiB)`, `H100-SXM5-80GB`. */

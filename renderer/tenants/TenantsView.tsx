@@ -75,7 +75,7 @@ function TenantList({
             onClick={() => onOpen(tenant.id)}
           >
             <TenantSwatch mark={tenantMark(tenant.displayName)} />
-            <strong>{tenant.displayName}</strong>
+            <strong title={tenant.displayName}>{tenant.displayName}</strong>
             <span>
               {t("tenants.projects", { count: tenant.projects.length })}
               {t("common.separator")}

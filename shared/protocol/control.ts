@@ -449,7 +449,10 @@ export interface SlurmTransactionView {
   readonly where: string;
   readonly info: string;
 }
-export const auditSlurmSchema = z.object({ since: z.string().check(z.regex(/^\d{4}-\d{2}-\d{2}$/)) });
+const daySchema = z.string().check(z.regex(/^\d{4}-\d{2}-\d{2}$/));
+/** The first and the last day, by UTC; everything where an end is open. */
+export const auditSlurmSchema = z.object({ since: z.optional(daySchema), until: z.optional(daySchema) });
+export type AuditSlurmInput = z.infer<typeof auditSlurmSchema>;
 
 // Following.
 

@@ -1,6 +1,7 @@
 import { en } from "../en.ts";
 import { flatten } from "../flatten.ts";
 import { audit } from "./audit.ts";
+import { auditCommands } from "./audit-commands.ts";
 import { common } from "./common.ts";
 import { errors } from "./errors.ts";
 import { inspector } from "./inspector.ts";
@@ -17,6 +18,7 @@ import { tenants } from "./tenants.ts";
 export const english = {
   ...flatten(en),
   ...audit,
+  ...auditCommands,
   ...common,
   ...errors,
   ...inspector,

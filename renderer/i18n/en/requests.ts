@@ -4,7 +4,9 @@ export const requests = {
   "requests.loading": "Looking at the requests",
   "requests.empty": "Nobody has asked for more",
   "requests.emptyText": "Where a limit is too tight for a while, ask for more: it ends by itself.",
-  "requests.nothingOpen": "Nothing is open.",
+  "requests.nothingToDecide":
+    "Everything is decided. What is asked next appears here, and its number on the button at the left.",
+  "requests.nothingOpen": "Nothing that you asked for waits for an answer. Where a limit is too tight, ask for more.",
   "requests.open": "Open",
   "requests.grants": "Granted now",
   "requests.history": "Decided",

@@ -1,6 +1,7 @@
 import { flatten } from "../flatten.ts";
 import { zhCN } from "../zh-CN.ts";
 import { audit } from "./audit.ts";
+import { auditCommands } from "./audit-commands.ts";
 import { common } from "./common.ts";
 import { errors } from "./errors.ts";
 import { inspector } from "./inspector.ts";
@@ -17,6 +18,7 @@ import { tenants } from "./tenants.ts";
 export const chinese = {
   ...flatten(zhCN),
   ...audit,
+  ...auditCommands,
   ...common,
   ...errors,
   ...inspector,

@@ -194,7 +194,7 @@ export function workOf(
           ...{ id: jobOf(process.environment) ?? String(process.pid), kind: "job", subject },
           ...{
             user: names.get(process.uid) ?? null,
-            name: process.command.slice(1, 2).join(" ") || "job",
+            name: variableOf(process.environment, "SLURM_JOB_NAME") ?? "batch",
             state: "running",
           },
           cards: share.share,
@@ -210,7 +210,11 @@ export function workOf(
 
 /** The job that a simulated program is of. */
 export function jobOf(environment: readonly string[] | undefined): string | null {
-  return environment?.find((entry) => entry.startsWith("SLURM_JOB_ID="))?.slice("SLURM_JOB_ID=".length) ?? null;
+  return variableOf(environment, "SLURM_JOB_ID");
+}
+
+function variableOf(environment: readonly string[] | undefined, name: string): string | null {
+  return environment?.find((entry) => entry.startsWith(`${name}=`))?.slice(name.length + 1) ?? null;
 }
 
 /** In use by subject, with the card-hours of each period that is still running. */

@@ -4,14 +4,37 @@ import type { SimulatedGpuInstance, SimulatedProcess } from "../driver/state.ts"
 import type { Person } from "./people.ts";
 import type { Chance } from "./random.ts";
 
-const programs: readonly (readonly string[])[] = [
-  ["/opt/conda/bin/python", "train.py", "--config", "configs/base.yaml"],
-  ["/opt/conda/bin/python", "-m", "torch.distributed.run", "finetune.py"],
-  ["/usr/bin/python3", "serve.py", "--port", "8000"],
-  ["/opt/venv/bin/python", "-m", "ipykernel_launcher"],
-  ["/opt/tritonserver/bin/tritonserver", "--model-repository=/models"],
-  ["/opt/conda/bin/python", "eval.py", "--split", "test"],
+interface Program {
+  readonly command: readonly string[];
+  /** What its people call the jobs that run it. */
+  readonly jobNames: readonly string[];
+}
+
+const programs: readonly Program[] = [
+  {
+    command: ["/opt/conda/bin/python", "train.py", "--config", "configs/base.yaml"],
+    jobNames: ["pretrain-7b", "train-base", "ablation-lr", "resume-ckpt-40k"],
+  },
+  {
+    command: ["/opt/conda/bin/python", "-m", "torch.distributed.run", "finetune.py"],
+    jobNames: ["sft-8b", "lora-r16", "dpo-round2"],
+  },
+  { command: ["/usr/bin/python3", "serve.py", "--port", "8000"], jobNames: ["serve-chat", "serve-embed"] },
+  { command: ["/opt/venv/bin/python", "-m", "ipykernel_launcher"], jobNames: ["jupyter", "notebook"] },
+  {
+    command: ["/opt/tritonserver/bin/tritonserver", "--model-repository=/models"],
+    jobNames: ["triton-staging", "triton-rank"],
+  },
+  {
+    command: ["/opt/conda/bin/python", "eval.py", "--split", "test"],
+    jobNames: ["eval-nightly", "eval-test", "sweep-eval"],
+  },
 ];
+
+/** Of a program's names the one that belongs to the job's number. */
+function jobName({ jobNames }: Program, job: number): string {
+  return jobNames[job % jobNames.length] ?? "batch";
+}
 
 /** Starts a program of somebody's on a whole GPU, or in an instance that has a compute instance. */
 export function startWork(
@@ -34,9 +57,10 @@ export function startWork(
     gpu.utilisationPercent = activity;
     gpu.memoryUtilisationPercent = Math.round(activity * 0.6);
   } else instance.activityPercent = activity;
+  const program = chance.pick(programs);
   return machine.startProcess({
     uid: person.uid,
-    command: [...chance.pick(programs)],
+    command: [...program.command],
     startedAtMs: Math.max(
       machine.state.bootedAtMs + 600_000,
       nowMs - Math.round(10 ** (3 + 5.2 * chance.next())) - 60_000,
@@ -48,7 +72,11 @@ export function startWork(
       usedMemoryMiB,
     },
     cgroup: `0::/system.slice/slurmstepd.scope/job_${job}/step_batch/user/task_0\n`,
-    environment: [`SLURM_JOB_ID=${job}`, `SLURM_JOB_ACCOUNT=${person.tenant}-${person.project}`],
+    environment: [
+      `SLURM_JOB_ID=${job}`,
+      `SLURM_JOB_NAME=${jobName(program, job)}`,
+      `SLURM_JOB_ACCOUNT=${person.tenant}-${person.project}`,
+    ],
   });
 }
 

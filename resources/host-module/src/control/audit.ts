@@ -61,7 +61,7 @@ export function verify(system: System): AuditVerdictView {
 
 export async function slurmTransactions(
   system: System,
-  { since }: HostInput<"audit.slurm">,
+  days: HostInput<"audit.slurm">,
 ): Promise<readonly SlurmTransactionView[]> {
-  return (await engineOf(system)).transactions(since);
+  return (await engineOf(system)).transactions(days);
 }

@@ -88,17 +88,18 @@ function notesOf({ beyond, stillBoundBy }: Approval): readonly string[] {
 
 function amountIn(resource: Resource, words: string): string {
   const [kind = "", ...rest] = resource.split(":");
+  const plural = words === "1" ? "" : "s";
   switch (kind) {
     case "cards":
-      return `${words} cards`;
+      return `${words} card${plural}`;
     case "gpuMemoryGiB":
       return `${words} GiB of GPU memory`;
     case "cpuCores":
-      return `${words} CPU cores`;
+      return `${words} CPU core${plural}`;
     case "memoryGiB":
       return `${words} GiB of RAM`;
     case "cardHours":
-      return `${words} card-hours`;
+      return `${words} card-hour${plural}`;
     default:
       return `${words} of ${rest.join(":")}`;
   }

@@ -7,6 +7,7 @@
 import type { AppErrorData } from "../../../../shared/errors.ts";
 import type {
   AllocationView,
+  AuditSlurmInput,
   EngineKind,
   EngineStatus,
   SlurmTransactionView,
@@ -133,6 +134,6 @@ export interface Engine {
     periodOf: PeriodOf,
     baselines?: Baselines,
   ): Promise<WaitReason>;
-  /** What the engine was told by anybody since that day (`2026-12-01`), newest first; empty for the local engine. */
-  transactions(since: string): Promise<readonly SlurmTransactionView[]>;
+  /** What the engine was told by anybody on these days (UTC), newest first; empty for the local engine. */
+  transactions(days: AuditSlurmInput): Promise<readonly SlurmTransactionView[]>;
 }

@@ -14,7 +14,13 @@ import { readConfig, readConfigFile, type SlurmSettings, settingsOf } from "./co
 import { readJobs, readJobsJson, type SlurmJob } from "./jobs.ts";
 import { readNodes, readNodesJson, type SlurmNode } from "./nodes.ts";
 import { linesOf, type ReadOptions, type SlurmFacts, type Unread } from "./reading.ts";
-import { readTransactions, readTresIds, type SlurmTransaction } from "./transactions.ts";
+import {
+  readTransactions,
+  readTresIds,
+  type SlurmTransaction,
+  type TransactionDays,
+  transactionConditions,
+} from "./transactions.ts";
 import { capabilities, type JsonCommand, readVersion, type SlurmCapabilities, type SlurmVersion } from "./version.ts";
 
 /** slurmctld answers within its MessageTimeout, ten seconds, and tools try again. */
@@ -104,11 +110,10 @@ export class SlurmReader {
     return this.readEither("scontrol show node -d", readNodes, "scontrol show node", readNodesJson);
   }
 
-  /** What was changed since a day (`2026-12-01`), by anybody. */
-  async transactions(since: string): Answer<readonly SlurmTransaction[]> {
+  /** What was changed by anybody from the first day (`2026-12-01`, UTC) to the last; an end that is not given is open. */
+  async transactions(days: TransactionDays): Answer<readonly SlurmTransaction[]> {
     const ids = await this.read("sacctmgr -P show tres", readTresIds);
-    const start = /^\d{4}-\d{2}-\d{2}$/.test(since) ? [`start=${since}`] : [];
-    const command = ["sacctmgr -P show transactions", ...start].join(" ");
+    const command = ["sacctmgr -P show transactions", ...transactionConditions(days)].join(" ");
     return this.read(command, (output, options) =>
       readTransactions(output, ids.facts === null ? options : { ...options, tresIds: ids.facts }),
     );

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { hasSamples, labReleases, sampleText } from "./testing/samples.ts";
-import { readTransactions, readTresIds } from "./transactions.ts";
+import { readTransactions, readTresIds, transactionConditions } from "./transactions.ts";
 
 const tresIds = readTresIds("Type|Name|ID\ncpu||1\nmem||2\ngres|gpu|1001\ngres|gpu:a100|1002\n").facts;
 
@@ -37,6 +37,15 @@ test("values with commas and bars stay whole; a cut line is listed", () => {
     ["t1", { Description: "a | b, c", Organization: "t1" }],
   ]);
   expect(unread.map(({ raw }) => raw)).toEqual(["2026-12-02T07:3"]);
+});
+
+test("days are asked for with both of them, and the end that Slurm wants is the day after", () => {
+  expect(transactionConditions({ since: "2026-12-01", until: "2026-12-31" })).toEqual([
+    "Start=2026-12-01",
+    "End=2027-01-01",
+  ]);
+  expect(transactionConditions({ until: "2028-02-28" })).toEqual(["End=2028-02-29"]);
+  expect(transactionConditions({ since: "2026-12-01 x=1", until: "soon" })).toEqual([]);
 });
 
 test("no text makes it throw", () => {

@@ -22,6 +22,21 @@ export interface SlurmTransaction {
   readonly info: string;
 }
 
+/** Days as `2026-12-01`, by the clock of the tool that is asked; both count. */
+export interface TransactionDays {
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+}
+
+/** The conditions for `sacctmgr show transactions`, whose end is the first instant that no longer counts. */
+export function transactionConditions({ since, until }: TransactionDays): readonly string[] {
+  const after = until === undefined ? Number.NaN : Date.parse(`${until}T00:00:00Z`) + 86_400_000;
+  return [
+    ...(since !== undefined && /^\d{4}-\d{2}-\d{2}$/.test(since) ? [`Start=${since}`] : []),
+    ...(Number.isFinite(after) ? [`End=${new Date(after).toISOString().slice(0, 10)}`] : []),
+  ];
+}
+
 interface TransactionOptions extends ReadOptions {
   /** From `readTresIds`; without it resources of the site stay numbers. */
   readonly tresIds?: TresIds;

@@ -154,8 +154,8 @@ function engineOf(system: System, reader: SlurmReader, first: Found, signal: Abo
       return waitReasonOf(explanation, people, resources, periodOf, off);
     },
 
-    transactions: async (since) =>
-      factsOf(await reader.transactions(since))
+    transactions: async (days) =>
+      factsOf(await reader.transactions(days))
         .flatMap(transactionView)
         .toSorted((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0)),
   };
