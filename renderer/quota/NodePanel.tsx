@@ -58,7 +58,7 @@ const NodeOf = memo(function NodeOf({ cursor }: { readonly cursor: QuotaSelectio
         </h2>
       </div>
       <Chain id={node.id} resource={resourceOf(model.tree, node.id, cursor.column)} />
-      <GpuTypes key={node.id} id={node.id} />
+      <GpuTypes key={`types ${node.id}`} id={node.id} />
       {asksForMore ? (
         <div className={styles.actions}>
           <button
@@ -70,7 +70,7 @@ const NodeOf = memo(function NodeOf({ cursor }: { readonly cursor: QuotaSelectio
           </button>
         </div>
       ) : null}
-      {node.level === "tenant" ? <CopyTenant key={node.id} target={node.id} /> : null}
+      {node.level === "tenant" ? <CopyTenant key={`copy ${node.id}`} target={node.id} /> : null}
       <Work id={node.id} />
     </div>
   );

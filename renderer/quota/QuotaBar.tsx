@@ -50,36 +50,37 @@ export function QuotaBar({ count }: { readonly count: number }) {
         onChange={(value) => desk.setState({ filter: value })}
       />
       <span className="muted">{t("topology.rows", { count })}</span>
-      <span className={styles.spacer} />
-      <button type="button" className="button quiet" onClick={() => setExpanded(desk, parents(), true)}>
-        {t("quota.expandAll")}
-      </button>
-      <button type="button" className="button quiet" onClick={() => setExpanded(desk, parents(), false)}>
-        {t("quota.collapseAll")}
-      </button>
-      {isEditor ? (
-        <>
-          <button type="button" className="button" onClick={() => chooser.current?.click()}>
-            {t("quota.import")}
-          </button>
-          <input
-            ref={chooser}
-            type="file"
-            accept=".csv,text/csv"
-            className="visually-hidden"
-            tabIndex={-1}
-            aria-label={t("quota.import")}
-            onChange={(event) => {
-              void read(event.target.files);
-              event.target.value = "";
-            }}
-          />
-        </>
-      ) : null}
-      <button type="button" className="button" onClick={save}>
-        <DownloadIcon />
-        {t("topology.export")}
-      </button>
+      <div className={styles.treeTools}>
+        <button type="button" className="button quiet" onClick={() => setExpanded(desk, parents(), true)}>
+          {t("quota.expandAll")}
+        </button>
+        <button type="button" className="button quiet" onClick={() => setExpanded(desk, parents(), false)}>
+          {t("quota.collapseAll")}
+        </button>
+        {isEditor ? (
+          <>
+            <button type="button" className="button" onClick={() => chooser.current?.click()}>
+              {t("quota.import")}
+            </button>
+            <input
+              ref={chooser}
+              type="file"
+              accept=".csv,text/csv"
+              className="visually-hidden"
+              tabIndex={-1}
+              aria-label={t("quota.import")}
+              onChange={(event) => {
+                void read(event.target.files);
+                event.target.value = "";
+              }}
+            />
+          </>
+        ) : null}
+        <button type="button" className="button" onClick={save}>
+          <DownloadIcon />
+          {t("topology.export")}
+        </button>
+      </div>
     </div>
   );
 }

@@ -117,7 +117,7 @@ export const quota: Translated<typeof english> = {
   "quota.wouldWait_other": "{{count}} 个等待的作业会被限额挡住。",
   "quota.wouldStart_other": "{{count}} 个等待的作业不再受限额阻挡。",
   "quota.wouldPromise": "{{place}} 的限额为 {{limit}}，下级合计承诺 {{total}}。",
-  "quota.aboveParent": "{{place}}：{{limit}} 超过{{above}}允许的 {{tighter}}。",
+  "quota.aboveParent": "{{place}}：{{limit}} 超过 {{above}} 允许的 {{tighter}}。",
   "quota.commands": "命令",
   "quota.asking": "正在询问主机",
   "quota.noCommands": "没有命令：只更改账本。",
