@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Gpu } from "../../../../shared/protocol/inventory.ts";
 import type { HolderContext } from "../inventory/holders.ts";
 import { readInventory } from "../inventory/read.ts";
-import { type CapturedRun, capturedSystem } from "../testing/captured-system.ts";
+import { type CapturedRun, type CapturedSystem, capturedSystem } from "../testing/captured-system.ts";
 import { hostFiles, hostRuns } from "../testing/reports.ts";
 import { askEveryMs, nodeHolders } from "./node-holders.ts";
 
@@ -21,7 +21,7 @@ const jobText = (id: number, user: string, index: number) => `JobId=${id} JobNam
 `;
 
 /** A host whose slurmctld says what the test says. */
-async function stage() {
+async function stage(shared = new Map<string, Uint8Array>()) {
   const { gpus } = await readInventory(capturedSystem({ runs: hostRuns, files: hostFiles }));
   const whole = gpus[1];
   if (whole === undefined) throw new Error("the fixture has two GPUs");
@@ -34,7 +34,7 @@ async function stage() {
   const answer = (text: string | undefined): CapturedRun =>
     state.silent || text === undefined ? { stderr: "slurm_load error", exitStatus: 1 } : { stdout: text };
   const one = (id: number) => [`${showJobs} ${id}`, () => answer(jobs.get(id))] as const;
-  const system = capturedSystem({
+  const captured = capturedSystem({
     runs: {
       [showNode]: () =>
         answer(`NodeName=gpu-01 Arch=x86_64\n   Gres=gpu:h100:2\n   GresUsed=gpu:h100:1(IDX:${state.used})\n`),
@@ -44,6 +44,16 @@ async function stage() {
     files: { "/proc/42/cmdline": "slurmd\0-D\0", "/etc/slurm/gres.conf": "Name=gpu Type=h100 File=/dev/nvidia[1,0]\n" },
     now: () => new Date(Date.UTC(2026, 2, 1, 12) + state.nowMs),
   });
+  const system: CapturedSystem = {
+    ...captured,
+    root: true,
+    files: {
+      ...captured.files,
+      read: async (path) => shared.get(path) ?? captured.files.read(path),
+      makeDirectory: async () => undefined,
+      replace: async (path, content) => void shared.set(path, content),
+    },
+  };
   const context: HolderContext = {
     gpus: two,
     processes: new Map(),
@@ -55,10 +65,10 @@ async function stage() {
   };
   const source = nodeHolders(system);
   /** After the next answer of Slurm. */
-  const next = async () => {
-    state.nowMs += askEveryMs;
+  const next = async (afterMs = askEveryMs) => {
+    state.nowMs += afterMs;
     await source.claims(context);
-    await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => setTimeout(resolve, 5));
     return told();
   };
   const told = async () =>
@@ -85,6 +95,34 @@ test("while nothing changes all jobs are asked for once, then each known one by 
   await next();
   await next();
   expect(system.calls).toEqual([showNode, showJobs, ...[1, 2].flatMap(() => [showNode, `${showJobs} 7`])]);
+});
+
+test("where nothing changes slurmctld is asked every thirty seconds only", async () => {
+  const { state, jobs, system, told, next } = await stage();
+  state.used = "0";
+  jobs.set(7, jobText(7, "alice", 0));
+  await told();
+  for (let seconds = 10; seconds <= 120; seconds += 10) await next();
+  // At 10 to 60, then at 90 and 120.
+  expect(system.calls.filter((call) => call === showNode)).toHaveLength(9);
+});
+
+test("another session on the host takes what the first was told, and asks by itself once that is old", async () => {
+  const files = new Map<string, Uint8Array>();
+  const [first, second] = [await stage(files), await stage(files)];
+  first.state.used = "0";
+  first.jobs.set(7, jobText(7, "alice", 0));
+  await first.told();
+  second.state.nowMs = 4_000;
+  expect(await second.told()).toEqual(["GPU-b alice 7"]);
+  expect(second.system.calls).toEqual([]);
+  second.state.used = "1";
+  second.jobs.set(8, jobText(8, "bob", 1));
+  expect(await second.next()).toEqual(["GPU-a bob 8"]);
+  for (const content of ["{", "null", "[]", JSON.stringify({ atMs: 14_000 })]) {
+    for (const path of files.keys()) files.set(path, new TextEncoder().encode(content));
+    expect(await second.next()).toEqual(["GPU-a bob 8"]);
+  }
 });
 
 test("another job at the same place is seen", async () => {

@@ -1,7 +1,8 @@
 /**
- * The holders of this node's GPUs by Slurm's jobs. Every ten seconds slurmctld is asked for this one node, an answer of
- * under 2 KB; only where its GPUs in use changed for all jobs, and else for a few of those known, one by one, whether they
- * still hold what they held. Nothing waits for a slurmctld that is silent.
+ * The holders of this node's GPUs by Slurm's jobs. slurmctld is asked for this one node, an answer of under 2 KB: every ten
+ * seconds where things change, every thirty where nothing does, and for all sessions on the host together. Only where its
+ * GPUs in use changed it is asked for all jobs, and else for two of those known whether they still hold what they held.
+ * Nothing waits for a slurmctld that is silent.
  */
 import type { Holder } from "../../../../shared/protocol/inventory.ts";
 import type { HolderClaim, HolderContext, HolderSource } from "../inventory/holders.ts";
@@ -10,27 +11,27 @@ import type { System } from "../system.ts";
 import { readGresConf } from "./gres-conf.ts";
 import { type Capabilities, type GresSlots, gresSlots, placesOf, readMigMinors } from "./gres-slots.ts";
 import { type HeldGpu, heldGpus } from "./held-gres.ts";
+import { type Answered, readShared, share } from "./node-holders-shared.ts";
 import type { SlurmNode } from "./nodes.ts";
 import { SlurmReader } from "./reader.ts";
 import { readSlurmd, type Slurmd } from "./slurmd.ts";
 
 export const askEveryMs = 10_000;
+/** Where nothing has changed for a while: a thousand hosts ask one slurmctld. */
+export const askAtRestMs = 30_000;
+const restAfterMs = 60_000;
 /** After an attempt that failed. */
 const askAgainAfterMs = 30_000;
 /** How long what was known is shown while slurmctld is silent. */
 const keptMs = 120_000;
 /** The first answer is waited for, so that a single reading has it. */
 const firstWaitMs = 2_000;
-const checkedAtOnce = 8;
+const checkedAtOnce = 2;
 const migMinorsPath = "/proc/driver/nvidia-caps/mig-minors";
 
-interface Known {
-  readonly atMs: number;
+interface Known extends Answered {
   readonly slots: GresSlots | null;
   readonly capabilities: Capabilities;
-  /** Slurm's numbers in use on the node, ascending. */
-  readonly used: readonly number[];
-  readonly held: readonly HeldGpu[];
 }
 
 export function nodeHolders(system: System): HolderSource {
@@ -42,7 +43,7 @@ export function nodeHolders(system: System): HolderSource {
     const atMs = system.now().getTime();
     const found = await readKnown(system, slurmdPid, known).catch(() => null);
     if (found !== null) known = found;
-    nextAtMs = atMs + (found === null ? askAgainAfterMs : askEveryMs);
+    nextAtMs = found === null ? atMs + askAgainAfterMs : nextAfter(found, atMs);
     asking = null;
   };
 
@@ -66,19 +67,35 @@ async function within(limitMs: number, work: Promise<void>): Promise<void> {
   clearTimeout(timer);
 }
 
+/** Whoever asked asks again first; another session, which read what it was told, comes a second later. */
+function nextAfter({ atMs, changedAtMs }: Answered, nowMs: number): number {
+  const every = nowMs - changedAtMs < restAfterMs ? askEveryMs : askAtRestMs;
+  return atMs < nowMs ? Math.max(nowMs, atMs + every) + 1_000 : nowMs + every;
+}
+
 /** Null where slurmctld does not answer. */
 async function readKnown(system: System, slurmdPid: number, before: Known | null): Promise<Known | null> {
   const slurmd = await readSlurmd(system, slurmdPid);
+  const shared = await readShared(system, slurmd.nodeName, askEveryMs);
+  const isNews = shared !== null && shared.atMs > (before?.atMs ?? Number.NEGATIVE_INFINITY);
+  const answered = isNews ? shared : await askSlurmctld(system, slurmd.nodeName, before);
+  if (answered === null) return null;
+  if (!isNews) await share(system, answered);
+  const capabilities = readMigMinors((await readText(system.files, migMinorsPath)) ?? "");
+  return { ...answered, slots: await slotsOf(system, slurmd, answered.node), capabilities };
+}
+
+async function askSlurmctld(system: System, nodeName: string, before: Answered | null): Promise<Answered | null> {
   const reader = new SlurmReader(system);
-  const node = (await reader.node(slurmd.nodeName)).facts?.[0];
+  const node = (await reader.node(nodeName)).facts?.[0];
   if (node === undefined) return null;
   const used = usedOf(node);
-  const isSame = before !== null && used.join() === before.used.join();
-  const held = used.length === 0 ? [] : isSame ? await checked(reader, node.name, before.held) : null;
-  const all = held ?? (await allHeld(reader, node.name, used));
-  if (all === null) return null;
-  const capabilities = readMigMinors((await readText(system.files, migMinorsPath)) ?? "");
-  return { atMs: system.now().getTime(), slots: await slotsOf(system, slurmd, node), capabilities, used, held: all };
+  const isSame = before !== null && used.join() === usedOf(before.node).join();
+  const same = used.length === 0 ? [] : isSame ? await checked(reader, node.name, before.held) : null;
+  const held = same ?? (await allHeld(reader, node.name, used));
+  if (held === null) return null;
+  const atMs = system.now().getTime();
+  return { atMs, changedAtMs: isSame && same !== null ? before.changedAtMs : atMs, node, held };
 }
 
 function usedOf(node: SlurmNode): readonly number[] {
