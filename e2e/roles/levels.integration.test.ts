@@ -4,8 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { slurmLabMissing } from "../lab/slurm-missing.ts";
-import { GovernedLab, type Name } from "./governed-lab.ts";
-import { installGuard, passingScript, setLimits } from "./set-limits.ts";
+import type { GovernedLab, Name } from "./governed-lab.ts";
+import { enforcingLab, setLimits } from "./set-limits.ts";
 
 const missing = slurmLabMissing();
 const card = ["--gres=gpu:h100:1"];
@@ -15,8 +15,7 @@ describe.skipIf(missing !== null)(`levels and resources${missing === null ? "" :
   let lab: GovernedLab;
 
   beforeAll(async () => {
-    lab = await GovernedLab.start({ jobSubmit: passingScript, slurmConf: ["PriorityDecayHalfLife=18250-0"] });
-    await installGuard(lab);
+    lab = await enforcingLab();
   }, 120_000);
   afterAll(async () => {
     await lab?.[Symbol.asyncDispose]();

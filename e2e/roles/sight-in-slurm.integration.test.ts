@@ -6,8 +6,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { clusterName, databaseName, databaseSocket } from "../lab/slurm-configuration.ts";
 import { slurmLabMissing } from "../lab/slurm-missing.ts";
-import { GovernedLab, type Name } from "./governed-lab.ts";
-import { installGuard, passingScript, setLimits } from "./set-limits.ts";
+import type { GovernedLab, Name } from "./governed-lab.ts";
+import { enforcingLab, setLimits } from "./set-limits.ts";
 
 const missing = slurmLabMissing();
 
@@ -23,8 +23,7 @@ describe.skipIf(missing !== null)(`sight in Slurm${missing === null ? "" : ` (sk
   let lab: GovernedLab;
 
   beforeAll(async () => {
-    lab = await GovernedLab.start({ jobSubmit: passingScript, slurmConf: ["PriorityDecayHalfLife=18250-0"] });
-    await installGuard(lab);
+    lab = await enforcingLab();
   }, 120_000);
   afterAll(async () => {
     await lab?.[Symbol.asyncDispose]();

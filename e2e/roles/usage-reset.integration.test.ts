@@ -5,8 +5,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Fraction, fraction } from "../../shared/quota/index.ts";
 import { slurmLabMissing } from "../lab/slurm-missing.ts";
-import { GovernedLab } from "./governed-lab.ts";
-import { installGuard, passingScript, setLimits } from "./set-limits.ts";
+import type { GovernedLab } from "./governed-lab.ts";
+import { enforcingLab, setLimits } from "./set-limits.ts";
 
 const missing = slurmLabMissing();
 const timeZone = "Asia/Shanghai";
@@ -21,8 +21,7 @@ describe.skipIf(missing !== null)(`usage begins anew${missing === null ? "" : ` 
   let second: string;
 
   beforeAll(async () => {
-    lab = await GovernedLab.start({ jobSubmit: passingScript, slurmConf: ["PriorityDecayHalfLife=18250-0"] });
-    await installGuard(lab);
+    lab = await enforcingLab();
     const project = await lab
       .as("ops")
       .request("project.add", { tenantId: lab.alpha.tenant.id, displayName: "Alpha two" });
