@@ -63,7 +63,20 @@ describe.skipIf(missing !== null)(`sight in Slurm${missing === null ? "" : ` (sk
     const passes = await lab.slurm.submit(max, ["--gres=gpu:h100:1", "--qos=wide", "--time=1"]);
     await lab.slurm.waitForJob(passes, { state: "RUNNING" });
     expect((await lab.slurm.job(held)).state).toBe("PENDING");
-    await lab.slurm.cancel(held, passes);
+    await lab.slurm.cancel(passes);
+
+    // A partition gives its QOS to everybody in it.
+    await lab.slurm.expect(["scontrol", "update", "PartitionName=gpu", "QOS=wide"]);
+    expect(await foreign()).toContainEqual([
+      "cluster",
+      "foreign",
+      "the partition gpu, whose QOS wide replaces all limits of its jobs for GrpTRES gres/cardshare, GrpTRESMins gres/cardshare",
+    ]);
+    await lab.slurm.cancel(held);
+    const byPartition = await lab.slurm.submit(max, ["--gres=gpu:h100:1", "--time=1"]);
+    await lab.slurm.waitForJob(byPartition, { state: "RUNNING" });
+    await lab.slurm.cancel(byPartition);
+    await lab.slurm.expect(["scontrol", "update", "PartitionName=gpu", "QOS="]);
     await setLimits(lab, { [projectId]: {} });
   });
 

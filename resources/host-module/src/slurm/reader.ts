@@ -13,6 +13,7 @@ import type { SlurmCommand } from "./commands.ts";
 import { readConfig, readConfigFile, type SlurmSettings, settingsOf } from "./config.ts";
 import { readJobs, readJobsJson, type SlurmJob } from "./jobs.ts";
 import { readNodes, readNodesJson, type SlurmNode } from "./nodes.ts";
+import { readPartitions, type SlurmPartition } from "./partitions.ts";
 import { linesOf, type ReadOptions, type SlurmFacts, type Unread } from "./reading.ts";
 import {
   readTransactions,
@@ -83,6 +84,10 @@ export class SlurmReader {
   /** Text only: up to 24.05 the JSON leaves limits out. */
   qos(): Answer<readonly Qos[]> {
     return this.read("sacctmgr -P show qos", readQos);
+  }
+
+  partitions(): Answer<readonly SlurmPartition[]> {
+    return this.read("scontrol show partition", readPartitions);
   }
 
   /** Live limits and use. */

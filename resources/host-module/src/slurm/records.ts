@@ -1,5 +1,5 @@
 /**
- * `scontrol show node|job`: records of `Key=value`, on many lines or (`-o`) on one. Values are not quoted, and some of them
+ * `scontrol show node|job|partition`: records of `Key=value`, on many lines or (`-o`) on one. Values are not quoted, and some of them
  * a user writes: a job may be called `x UserId=root(0)`. So a key that stands twice in a record with different values has
  * no value at all, and is listed: whoever tries that hides his own job, and nobody else's.
  */
@@ -22,7 +22,7 @@ export function readRecords(output: Uint8Array | string, first: string, reading:
   for (const line of linesOf(output)) {
     if (line.startsWith(`${first}=`)) groups.push([line]);
     else if (groups.length > 0 && /^\s/.test(line)) groups.at(-1)?.push(line);
-    else if (line !== "" && !/^No (jobs|nodes) in the system$/.test(line))
+    else if (line !== "" && !/^No (jobs|nodes|partitions) in the system$/.test(line))
       reading.reject("", "not part of a record", line);
   }
   return groups.map((lines) => recordOf(lines, first, reading));

@@ -93,15 +93,23 @@ function engineOf(system: System, reader: SlurmReader, first: Found, signal: Abo
       const { resources, name } = here();
       const all = await reader.associations();
       const associations = factsOf(all).filter(({ cluster }) => cluster === name);
-      const [accounts, qos] = [await reader.accounts(), await reader.qos()];
+      const [accounts, qos, partitions] = [await reader.accounts(), await reader.qos(), await reader.partitions()];
       const state = stateOf(
-        { associations, accounts: accounts.facts ?? [], qos: qos.facts ?? [] },
+        {
+          associations,
+          accounts: accounts.facts ?? [],
+          qos: qos.facts ?? [],
+          partitions: partitions.facts ?? [],
+        },
         people,
         resources,
         periodOf,
         baselines,
       );
-      return { ...state, unread: [...state.unread, ...wordsOf([...all.unread, ...accounts.unread, ...qos.unread])] };
+      return {
+        ...state,
+        unread: [...state.unread, ...wordsOf([all, accounts, qos, partitions].flatMap((each) => each.unread))],
+      };
     },
 
     usage: async (people, periodOf, baselines = noBaselines) => {

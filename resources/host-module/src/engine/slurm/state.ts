@@ -4,6 +4,7 @@ import { countedMinutes, fadedMinutes, type Period, type Usage } from "../../../
 import type { AssociationManager } from "../../slurm/assoc-mgr.ts";
 import { type Association, overriddenTres, type Qos, type SlurmAccount } from "../../slurm/associations.ts";
 import { rootAccount } from "../../slurm/names.ts";
+import type { SlurmPartition } from "../../slurm/partitions.ts";
 import {
   type Baselines,
   type EnginePerson,
@@ -27,11 +28,12 @@ export interface FoundInSlurm {
   readonly associations: readonly Association[];
   readonly accounts: readonly SlurmAccount[];
   readonly qos: readonly Qos[];
+  readonly partitions: readonly SlurmPartition[];
 }
 
 /** The subjects among what Slurm has; users whose uid is not known are listed and left out. */
 export function stateOf(
-  { associations, accounts, qos }: FoundInSlurm,
+  { associations, accounts, qos, partitions }: FoundInSlurm,
   people: readonly EnginePerson[],
   resources: SlurmResources,
   periodOf: PeriodOf,
@@ -76,7 +78,21 @@ export function stateOf(
     const limits = limitsFromSlurm(slurmLimitsOf(row), resources, period, inLimit(subject));
     subjects.set(subject, { limits, ...parts, foreign: [...(known?.foreign ?? []), ...parts.foreign] });
   }
-  return { subjects, unread };
+  const cluster = subjects.get(clusterSubject) ?? { limits: {}, foreign: [], coordinators: [] };
+  const foreign = [...cluster.foreign, ...givenByPartitions(partitions, granting)];
+  return { subjects: new Map(subjects).set(clusterSubject, { ...cluster, foreign }), unread };
+}
+
+/** A partition's QOS is everybody's who may use the partition. */
+function givenByPartitions(
+  partitions: readonly SlurmPartition[],
+  granting: ReadonlyMap<string, readonly string[]>,
+): readonly string[] {
+  return partitions.flatMap(({ name, qos }) => {
+    const tres = qos === null ? [] : (granting.get(qos) ?? []);
+    if (tres.length === 0) return [];
+    return [`the partition ${name}, whose QOS ${qos} replaces all limits of its jobs for ${tres.join(", ")}`];
+  });
 }
 
 /** What a user's row shows of `max...` limits is inherited from its account: only what differs is its own. */
