@@ -1,6 +1,7 @@
+import i18next from "i18next";
 import { describe, expect, test } from "vitest";
 import { english } from "./en/index.ts";
-import { resolveLanguage, textIn } from "./index.ts";
+import { type MessageKey, resolveLanguage, textIn } from "./index.ts";
 import { chinese } from "./zh-CN/index.ts";
 
 function base(key: string): string {
@@ -68,6 +69,26 @@ describe("language", () => {
   test("leaves text that a sentence takes as it is, whatever it looks like", () => {
     const hostile = "<img src=x onerror=alert(1)> $t(app.requests) {{time}} __proto__";
     expect(textIn("en")("requests.endsAt", { time: hostile })).toBe(`to ${hostile}`);
+  });
+
+  test.each(["en", "zh-CN"] as const)("says every sentence as i18next does, in %s", (language) => {
+    const catalog = language === "en" ? english : chinese;
+    const own = i18next.createInstance();
+    void own.init({
+      ...{ lng: language, initAsync: false, keySeparator: false, nsSeparator: false },
+      interpolation: { escapeValue: false },
+      resources: { [language]: { translation: catalog } },
+    });
+    const names = new Set(Object.values(catalog).flatMap(placeholders));
+    const named = Object.fromEntries([...names].map((name) => [name, `‹${name}›`]));
+    const keys = [...new Set(Object.keys(catalog).map(base))] as MessageKey[];
+    const said = textIn(language);
+    for (const count of [0, 1, 2, 21]) {
+      const values = { ...named, count };
+      expect(keys.map((key) => said(key, values))).toEqual(keys.map((key) => own.t(key, values)));
+    }
+    const alone = keys.filter((key) => Object.hasOwn(catalog, key));
+    expect(alone.map((key) => said(key))).toEqual(alone.map((key) => own.t(key, {})));
   });
 
   test("counts in the language's own plural forms", () => {

@@ -10,6 +10,7 @@
 import i18next, { type i18n } from "i18next";
 import { create } from "zustand";
 import { english } from "./en/index.ts";
+import { sentencesOf, type Values } from "./sentences.ts";
 import { chinese } from "./zh-CN/index.ts";
 
 export type Language = "en" | "zh-CN";
@@ -17,7 +18,7 @@ export type LanguageChoice = "system" | Language;
 
 type BaseKey<Key extends string> = Key extends `${infer Base}_one` | `${infer Base}_other` ? Base : Key;
 export type MessageKey = BaseKey<keyof typeof english>;
-export type MessageValues = Readonly<Record<string, string | number>>;
+export type MessageValues = Values;
 export type Translate = (key: MessageKey, values?: MessageValues) => string;
 
 const instance: i18n = i18next.createInstance();
@@ -34,7 +35,9 @@ void instance.init({
 
 function translatorOf(language: Language): Translate {
   const fixed = instance.getFixedT(language);
-  return (key, values) => fixed(key, { ...values });
+  return sentencesOf<MessageKey>(language, (key, count) =>
+    fixed(key, { skipInterpolation: true, ...(count === undefined ? {} : { count }) }),
+  );
 }
 
 const translators: Readonly<Record<Language, Translate>> = { en: translatorOf("en"), "zh-CN": translatorOf("zh-CN") };

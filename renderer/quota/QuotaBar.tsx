@@ -9,7 +9,7 @@ import { setExpanded } from "./desk.ts";
 import { mayEditAny } from "./draft.ts";
 import { toCsv } from "./edits.ts";
 import { useLook } from "./look.ts";
-import type { QuotaFilter } from "./model.ts";
+import { type QuotaFilter, subjectsInOrder } from "./model.ts";
 import styles from "./quota.module.css";
 
 const filters: readonly QuotaFilter[] = ["all", "over-committed", "near-limit", "drafts"];
@@ -24,8 +24,7 @@ export function QuotaBar({ count }: { readonly count: number }) {
   const parents = (): readonly string[] =>
     [...model.nodes.values()].filter(({ level }) => level === "tenant" || level === "project").map(({ id }) => id);
   const save = (): void => {
-    const subjects = model.order.flatMap((position) => model.tree.nodes[position]?.id ?? []);
-    saveCsv(`${clusterName}-quotas.csv`, toCsv(model, draft, subjects));
+    saveCsv(`${clusterName}-quotas.csv`, toCsv(model, draft, subjectsInOrder(model)));
   };
   const read = async (files: FileList | null): Promise<void> => {
     const file = files?.[0];

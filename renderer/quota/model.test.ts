@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { QuotaAnswer } from "../../shared/protocol/control.ts";
 import { compare, fraction, headroomOf, limitedResources, multiply, usageOf } from "../../shared/quota/index.ts";
 import { draftedTree, emptyDraft, withEdits } from "./draft.ts";
-import { cellOf, modelOf, type RowQuery, rowsOf, situationIn } from "./model.ts";
+import { cellOf, modelOf, type RowQuery, rowsOf, situationIn, subjectsInOrder } from "./model.ts";
 import { node, nowMs, smallAnswer } from "./testing/answers.ts";
 
 const model = modelOf(smallAnswer, nowMs);
@@ -67,8 +67,7 @@ it("are near where the smallest headroom on the way up is within a tenth of its 
     allocations: [],
   };
   const wide = modelOf(answer, nowMs);
-  const byDefinition = wide.order.flatMap((position) => {
-    const id = wide.tree.nodes[position]?.id ?? "";
+  const byDefinition = subjectsInOrder(wide).flatMap((id) => {
     const near = limitedResources(wide.tree, id).some((resource) => {
       const room = usageOf(wide.tree, id, resource).numerator > 0 ? headroomOf(wide.tree, id, resource) : null;
       return room !== null && compare(room.headroom, multiply(room.limit, fraction(1, 10))) <= 0;
@@ -143,5 +142,5 @@ it("works the situation out once, of the allocations that are charged to a node 
   if (waiting === undefined) throw new Error("no allocation");
   const elsewhere = { ...waiting, id: "44", subject: null };
   const other = modelOf({ ...smallAnswer, allocations: [waiting, elsewhere] }, nowMs);
-  expect(other.allocations.map(({ id }) => id)).toEqual(["43"]);
+  expect(situationIn(other).waiting.map(({ allocation }) => allocation.id)).toEqual(["43"]);
 });

@@ -22,6 +22,7 @@ import {
   overCommitments,
   type QuotaLevel,
   type QuotaTree,
+  quotaLevels,
   type Resource,
   type SimpleResource,
   type Situation,
@@ -42,11 +43,9 @@ export interface QuotaModel {
   /** Those that count at `atMs`, by subject. */
   readonly grants: ReadonlyMap<string, readonly Grant[]>;
   readonly atMs: number;
-  /** Positions of the tree as they are shown, each parent before its children, siblings by name. */
-  readonly order: readonly number[];
-  readonly depths: readonly number[];
-  /** Allocations below what the caller may see. */
-  readonly allocations: readonly Allocation[];
+  /** Positions of a node's children as they are shown: by name. Sorted when somebody first looks below the node. */
+  childrenOf(position: number): readonly number[];
+  readonly answer: QuotaAnswer;
 }
 
 function grantsOf(answer: QuotaAnswer): ReadonlyMap<string, readonly Grant[]> {
@@ -67,7 +66,7 @@ function grantsOf(answer: QuotaAnswer): ReadonlyMap<string, readonly Grant[]> {
 }
 
 /** Card-hours that an allocation may still use are left out: the answer does not tell the time limit of what waits. */
-function allocationsOf(answer: QuotaAnswer, nodes: ReadonlyMap<string, QuotaNodeView>): readonly Allocation[] {
+function allocationsOf({ answer, nodes }: QuotaModel): readonly Allocation[] {
   return answer.allocations.flatMap((view, index): readonly Allocation[] => {
     if (view.subject === null || !nodes.has(view.subject)) return [];
     const { id, subject, state, startedAt, cards, gpuMemoryGiB, cpuCores, memoryGiB, gpuTypes } = view;
@@ -84,20 +83,34 @@ function allocationsOf(answer: QuotaAnswer, nodes: ReadonlyMap<string, QuotaNode
   });
 }
 
-function orderOf(tree: QuotaTree, nodes: ReadonlyMap<string, QuotaNodeView>): Pick<QuotaModel, "order" | "depths"> {
-  const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
+const byName = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
+
+function childrenByName(tree: QuotaTree, nodes: ReadonlyMap<string, QuotaNodeView>): QuotaModel["childrenOf"] {
+  const sorted = new Map<number, readonly number[]>();
   const nameAt = (position: number): string => nodes.get(tree.nodes[position]?.id ?? "")?.name ?? "";
-  const order: number[] = [];
-  const depths: number[] = [];
-  const visit = (position: number, depth: number): void => {
-    order.push(position);
-    depths[position] = depth;
+  return (position) => {
+    const known = sorted.get(position);
+    if (known !== undefined) return known;
     const children = tree.nodes[position]?.children ?? [];
-    const sorted = children.toSorted((a, b) => collator.compare(nameAt(a), nameAt(b)));
-    for (const child of sorted) visit(child, depth + 1);
+    const named = children.map((child) => ({ child, name: nameAt(child) }));
+    const inOrder = named.sort((a, b) => byName.compare(a.name, b.name)).map(({ child }) => child);
+    sorted.set(position, inOrder);
+    return inOrder;
   };
-  visit(0, 0);
-  return { order, depths };
+}
+
+/** Positions as they are shown, each parent before its children; below those that are not `isOpen` none. */
+function* walk(model: QuotaModel, isOpen: (position: number) => boolean): Generator<number> {
+  const ahead = [0];
+  for (let position = ahead.pop(); position !== undefined; position = ahead.pop()) {
+    yield position;
+    if (isOpen(position)) ahead.push(...model.childrenOf(position).toReversed());
+  }
+}
+
+/** Every subject as it is shown when all is open. */
+export function subjectsInOrder(model: QuotaModel): readonly string[] {
+  return [...walk(model, () => true)].flatMap((position) => model.tree.nodes[position]?.id ?? []);
 }
 
 /** Throws AppError `bad-request` where the answer is no tree. `atMs` is the instant at which grants count. */
@@ -105,9 +118,12 @@ export function modelOf(answer: QuotaAnswer, atMs: number): QuotaModel {
   const nodes = new Map(answer.nodes.map((node) => [node.id, node]));
   const grants = grantsOf(answer);
   const tree = buildQuotaTree(
-    answer.nodes.map((node) => ({ ...node, limits: limitsAt(node.limits, grants.get(node.id) ?? [], atMs) })),
+    answer.nodes.map((node) => {
+      const own = grants.get(node.id);
+      return own === undefined ? node : { ...node, limits: limitsAt(node.limits, own, atMs) };
+    }),
   );
-  return { tree, nodes, grants, atMs, allocations: allocationsOf(answer, nodes), ...orderOf(tree, nodes) };
+  return { tree, nodes, grants, atMs, answer, childrenOf: childrenByName(tree, nodes) };
 }
 
 const situations = new WeakMap<QuotaModel, Situation>();
@@ -116,7 +132,7 @@ const situations = new WeakMap<QuotaModel, Situation>();
 export function situationIn(model: QuotaModel): Situation {
   const known = situations.get(model);
   if (known !== undefined) return known;
-  const situation = situationOf(model.tree, model.allocations);
+  const situation = situationOf(model.tree, allocationsOf(model));
   situations.set(model, situation);
   return situation;
 }
@@ -207,45 +223,44 @@ function matcherOf(model: QuotaModel, tree: QuotaTree, query: RowQuery): (positi
   };
 }
 
+function rowAt(
+  model: QuotaModel,
+  tree: QuotaTree,
+  position: number,
+  isExpanded: boolean,
+  isMatch: boolean,
+): readonly QuotaRow[] {
+  const node = tree.nodes[position];
+  if (node === undefined) return [];
+  const { id, level, children } = node;
+  const name = model.nodes.get(id)?.name ?? id;
+  const depth = quotaLevels.indexOf(level);
+  return [{ id, level, name, depth, hasChildren: children.length > 0, isExpanded, isMatch }];
+}
+
 /**
  * The rows to show of a tree of this model (its own, or that with drafts). A search or a filter shows every match with what
  * leads to it, and nothing else: what is expanded does not count then.
  */
 export function rowsOf(model: QuotaModel, tree: QuotaTree, query: RowQuery): readonly QuotaRow[] {
   const isPlain = query.search.trim() === "" && query.filter === "all";
-  const matches = isPlain ? () => true : matcherOf(model, tree, query);
+  const isExpanded = (position: number): boolean => query.expanded.has(tree.nodes[position]?.id ?? "");
+  if (isPlain) {
+    const shown = walk(model, isExpanded);
+    return [...shown].flatMap((position) => rowAt(model, tree, position, isExpanded(position), true));
+  }
+  const matches = matcherOf(model, tree, query);
   const matching = new Set<number>();
   const leading = new Set<number>();
-  if (!isPlain) {
-    for (const position of model.order) {
-      if (!matches(position)) continue;
-      matching.add(position);
-      for (let at = tree.nodes[position]?.parent ?? null; at !== null && !leading.has(at); ) {
-        leading.add(at);
-        at = tree.nodes[at]?.parent ?? null;
-      }
-    }
+  for (const [position, { parent }] of tree.nodes.entries()) {
+    if (!matches(position)) continue;
+    matching.add(position);
+    for (let at = parent; at !== null && !leading.has(at); at = tree.nodes[at]?.parent ?? null) leading.add(at);
   }
-  const shown = new Set<number>();
   const rows: QuotaRow[] = [];
-  for (const position of model.order) {
-    const node = tree.nodes[position];
-    if (node === undefined) continue;
-    const { parent } = node;
-    const isBelowOpen = parent === null || (shown.has(parent) && query.expanded.has(tree.nodes[parent]?.id ?? ""));
-    const isMatch = isPlain || matching.has(position);
-    const isLeading = leading.has(position);
-    if (isPlain ? !isBelowOpen : !isMatch && !isLeading) continue;
-    shown.add(position);
-    rows.push({
-      id: node.id,
-      level: node.level,
-      name: model.nodes.get(node.id)?.name ?? node.id,
-      depth: model.depths[position] ?? 0,
-      hasChildren: node.children.length > 0,
-      isExpanded: isLeading || (isPlain && query.expanded.has(node.id)),
-      isMatch,
-    });
+  for (const position of walk(model, (at) => leading.has(at))) {
+    const [isMatch, isLeading] = [matching.has(position), leading.has(position)];
+    if (isMatch || isLeading) rows.push(...rowAt(model, tree, position, isLeading, isMatch));
   }
   return rows;
 }

@@ -74,25 +74,34 @@ function parentOf(
   return position;
 }
 
-const noLimits: AmountMap = new Map();
+const noAmounts: AmountMap = new Map();
+const noChildren: readonly number[] = [];
 
-/** Most people have no limits of their own: they share one map. */
-function limitMap(limits: Limits): AmountMap {
-  const amounts = amountsOf(limits);
-  return amounts.length === 0 ? noLimits : new Map(amounts);
+/** Most people have no limits of their own, many use nothing: they share one map. */
+function amountMap(amounts: Limits | Usage): Map<Resource, Fraction> | null {
+  const entries = amountsOf(amounts);
+  return entries.length === 0 ? null : new Map(entries);
 }
 
-function rollUp(sorted: readonly QuotaNode[], nodes: readonly TreeNode[]): readonly AmountMap[] {
-  const usage = sorted.map((node) => new Map(amountsOf(node.usage ?? {})));
+function limitMap(limits: Limits): AmountMap {
+  return amountMap(limits) ?? noAmounts;
+}
+
+function rollUp(sorted: readonly QuotaNode[], parents: readonly (number | null)[]): readonly AmountMap[] {
+  const usage = sorted.map((node) => (node.usage === undefined ? null : amountMap(node.usage)));
   // Children stand behind their parents, so that each is complete when it is added.
-  for (let position = nodes.length - 1; position > 0; position -= 1) {
-    const parent = nodes[position]?.parent;
-    const above = parent === null || parent === undefined ? undefined : usage[parent];
+  for (let position = usage.length - 1; position > 0; position -= 1) {
+    const parent = parents[position];
     const own = usage[position];
-    if (above === undefined || own === undefined) continue;
-    for (const [resource, amount] of own) above.set(resource, add(above.get(resource) ?? zero, amount));
+    if (parent === null || parent === undefined || own === null || own === undefined) continue;
+    const above = usage[parent] ?? new Map<Resource, Fraction>();
+    usage[parent] = above;
+    for (const [resource, amount] of own) {
+      const before = above.get(resource);
+      above.set(resource, before === undefined ? amount : add(before, amount));
+    }
   }
-  return usage;
+  return usage.map((amounts) => amounts ?? noAmounts);
 }
 
 /**
@@ -107,24 +116,26 @@ export function buildQuotaTree(nodes: readonly QuotaNode[]): QuotaTree {
   if (sorted[0]?.level !== "cluster" || sorted[1]?.level === "cluster") {
     throw badTree("The quota tree has not exactly one cluster.", sorted[1]?.id ?? "");
   }
-  const children: number[][] = sorted.map(() => []);
-  const parents = sorted.map((node, position) => {
-    const parent = parentOf(node, sorted, positions);
-    if (parent !== null) children[parent]?.push(position);
-    return parent;
-  });
+  const parents = sorted.map((node) => parentOf(node, sorted, positions));
+  const children = new Map<number, number[]>();
+  for (const [position, parent] of parents.entries()) {
+    if (parent === null) continue;
+    const siblings = children.get(parent);
+    if (siblings === undefined) children.set(parent, [position]);
+    else siblings.push(position);
+  }
   const treeNodes = sorted.map(({ id, level, limits }, position) => ({
     id,
     level,
     limits,
     parent: parents[position] ?? null,
-    children: children[position] ?? [],
+    children: children.get(position) ?? noChildren,
   }));
   return {
     nodes: treeNodes,
     positions,
     limits: sorted.map((node) => limitMap(node.limits)),
-    usage: rollUp(sorted, treeNodes),
+    usage: rollUp(sorted, parents),
   };
 }
 
