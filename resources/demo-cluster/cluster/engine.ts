@@ -1,13 +1,16 @@
 /** The embedded engine of the demo cluster: its leases, and the simulated work of all hosts as if it were leased. */
+import type { AllocationView } from "../../../shared/protocol/control.ts";
+import { add, periodKey, type Usage, zero } from "../../../shared/quota/index.ts";
 import { periodsAbove } from "../../host-module/src/engine/quota-tree.ts";
 import type { System } from "../../host-module/src/system.ts";
 import type { SimulatedMachine } from "../driver/machine.ts";
-import { type Governance, jobOf, usageOf, workOf } from "./governance.ts";
+import { type Governance, jobOf, type PastWork, usageOf, workOf } from "./governance.ts";
 
 export function demoEngine(
   machines: readonly SimulatedMachine[],
   governance: Pick<Governance, "subjectOf">,
 ): NonNullable<System["engine"]> {
+  const look = lookingBack(() => workOf(machines, governance));
   return async (ledger) => {
     const { localEngine } = await import("../../host-module/src/engine/local/local-engine.ts");
     const [first] = machines;
@@ -23,8 +26,10 @@ export function demoEngine(
       allocations: async (people) => [...(await engine.allocations(people)), ...workOf(machines, governance)],
       usage: async (people, periodOf) => {
         const leased = await engine.usage(people, periodOf);
-        const work = usageOf(workOf(machines, governance), (subject) => periodsAbove(subject, periodOf), now());
-        return new Map([...leased, ...work]);
+        const { work, past } = look(now().getTime());
+        const simulated = usageOf(work, past, (subject) => periodsAbove(subject, periodOf), now());
+        const subjects = new Set([...leased.keys(), ...simulated.keys()]);
+        return new Map([...subjects].map((id) => [id, bothOf(leased.get(id), simulated.get(id))]));
       },
       // A cancelled program has ended.
       cancel: async (ids) => {
@@ -37,5 +42,39 @@ export function demoEngine(
         await engine.cancel(ids.filter((id) => id.startsWith("l")));
       },
     };
+  };
+}
+
+/** What was there at the last look and is there no more has ended. */
+function lookingBack(
+  work: () => readonly AllocationView[],
+): (atMs: number) => { readonly work: readonly AllocationView[]; readonly past: readonly PastWork[] } {
+  let before: readonly AllocationView[] = [];
+  const past: PastWork[] = [];
+  return (atMs) => {
+    const now = work();
+    const running = new Set(now.map(keyOf));
+    past.push(
+      ...before.filter((each) => !running.has(keyOf(each))).map((allocation) => ({ allocation, endedAtMs: atMs })),
+    );
+    before = now;
+    return { work: now, past };
+  };
+}
+
+function keyOf({ id, hosts, startedAt }: AllocationView): string {
+  return `${id} ${hosts} ${startedAt}`;
+}
+
+function bothOf(a: Usage = {}, b: Usage = {}): Usage {
+  const hours = Map.groupBy([...(a.cardHours ?? []), ...(b.cardHours ?? [])], ({ period }) => periodKey(period));
+  return {
+    cards: add(a.cards ?? zero, b.cards ?? zero),
+    gpuMemoryGiB: add(a.gpuMemoryGiB ?? zero, b.gpuMemoryGiB ?? zero),
+    cardHours: [...hours.values()].flatMap((same) => {
+      const [first] = same;
+      if (first === undefined) return [];
+      return [{ period: first.period, hours: same.reduce((sum, each) => add(sum, each.hours), zero) }];
+    }),
   };
 }

@@ -217,23 +217,36 @@ function variableOf(environment: readonly string[] | undefined, name: string): s
   return environment?.find((entry) => entry.startsWith(`${name}=`))?.slice(name.length + 1) ?? null;
 }
 
+/** Work that was seen to end. It is in use no more, and its card-hours stay. */
+export interface PastWork {
+  readonly allocation: AllocationView;
+  readonly endedAtMs: number;
+}
+
 /** In use by subject, with the card-hours of each period that is still running. */
 export function usageOf(
   work: readonly AllocationView[],
+  past: readonly PastWork[],
   periodsOf: (subject: string) => readonly Period[],
   at: Date,
 ): ReadonlyMap<string, Usage> {
+  const atMs = at.getTime();
+  const running = Map.groupBy(work, ({ subject }) => subject);
+  const ended = Map.groupBy(past, ({ allocation }) => allocation.subject);
   const usage = new Map<string, Usage>();
-  for (const [subject, own] of Map.groupBy(work, (allocation) => allocation.subject)) {
+  for (const subject of new Set([...running.keys(), ...ended.keys()])) {
     if (subject === null) continue;
+    const own = running.get(subject) ?? [];
+    const hours = (sinceMs: number) => [
+      ...own.map((allocation) => hoursOf(allocation, sinceMs, atMs)),
+      ...(ended.get(subject) ?? []).map(({ allocation, endedAtMs }) => hoursOf(allocation, sinceMs, endedAtMs)),
+    ];
     usage.set(subject, {
-      cards: total(own, ({ cards }) => cards),
-      gpuMemoryGiB: total(own, ({ gpuMemoryGiB }) => gpuMemoryGiB),
+      cards: total(own.map(({ cards }) => cards)),
+      gpuMemoryGiB: total(own.map(({ gpuMemoryGiB }) => gpuMemoryGiB)),
       cardHours: periodsOf(subject).map((period) => ({
         period,
-        hours: total(own, (allocation) =>
-          hoursOf(allocation, periodAt(period, at.getTime())?.startMs ?? 0, at.getTime()),
-        ),
+        hours: total(hours(periodAt(period, atMs)?.startMs ?? 0)),
       })),
     });
   }
@@ -245,6 +258,6 @@ function hoursOf({ cards, startedAt }: AllocationView, sinceMs: number, untilMs:
   return multiply(cards, fraction(Math.max(0, Math.round((untilMs - fromMs) / 60_000)), 60));
 }
 
-function total(work: readonly AllocationView[], amount: (allocation: AllocationView) => Fraction): Fraction {
-  return work.reduce((sum, allocation) => add(sum, amount(allocation)), zero);
+function total(amounts: readonly Fraction[]): Fraction {
+  return amounts.reduce((sum, amount) => add(sum, amount), zero);
 }
