@@ -46,7 +46,7 @@ describe("parseLimits", () => {
     [{ cards: true }, ['cards: not-a-number "true"']],
     [{ cards: Number.NaN }, ['cards: not-a-number "NaN"']],
     [{ cards: 1e-9 }, ['cards: not-a-number "1e-9"']],
-    [{ cards: { numerator: 2, denominator: 4 } }, ['cards: not-a-number "a object"']],
+    [{ cards: { numerator: 2, denominator: 4 } }, ['cards: not-a-number "an object"']],
     [{ cards: "1/17" }, ['cards: too-fine "1/17"']],
     [{ cards: "0.0001" }, ['cards: too-fine "0.0001"']],
     [{ memoryGiB: "1/3" }, ['memoryGiB: too-fine "1/3"']],
@@ -140,7 +140,7 @@ describe("parseUsage", () => {
       ok: false,
       refusals: [
         { field: "cards", fault: "negative", found: "-1" },
-        { field: "cardHours", fault: "not-an-object", found: "a object" },
+        { field: "cardHours", fault: "not-an-object", found: "an object" },
       ],
     });
     expect(parseUsage({ cardHours: [{ hours: 1 }] })).toEqual({

@@ -63,7 +63,7 @@ class Refusals {
 function shortened(value: unknown): string {
   if (typeof value === "string") return value.length > 60 ? `${value.slice(0, 59)}…` : value;
   if (typeof value === "number" || typeof value === "boolean" || value === null) return String(value);
-  return value === undefined ? "" : Array.isArray(value) ? "a list" : `a ${typeof value}`;
+  return value === undefined ? "" : Array.isArray(value) ? "a list" : "an object";
 }
 
 type Fields = Readonly<Record<string, unknown>>;

@@ -139,7 +139,7 @@ function badRequest(message: string, details?: string): AppError {
   return new AppError({
     code: "bad-request",
     message,
-    remedy: "",
+    remedy: "Correct the input; nothing was done.",
     ...(details === undefined ? {} : { evidence: { details } }),
   });
 }

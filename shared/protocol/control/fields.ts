@@ -25,7 +25,12 @@ export const limitsSchema = z.pipe(
     const parsed = parseLimits(value);
     if (parsed.ok) return parsed.value;
     for (const refusal of parsed.refusals) {
-      context.issues.push({ code: "custom", input: value, message: describeRefusal(refusal), path: [] });
+      context.issues.push({
+        code: "custom",
+        input: value,
+        message: describeRefusal(refusal).replace(/\.$/, ""),
+        path: [],
+      });
     }
     return z.NEVER;
   }),

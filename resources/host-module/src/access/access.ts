@@ -83,6 +83,7 @@ function every(subjects: readonly string[], may: (subject: string) => boolean): 
 export function forbidden(
   method: string,
   { outdated, confirmedAt }: Pick<Access, "outdated" | "confirmedAt">,
+  needs: Needs<never>["role"] = "lead",
 ): AppError {
   if (outdated === true) {
     const day = confirmedAt?.toISOString().slice(0, 10) ?? "";
@@ -92,9 +93,14 @@ export function forbidden(
       remedy: "Ask a platform administrator to connect to the cluster: their console sends the roles.",
     });
   }
+  const administratorsOnly = needs === "administrator";
   return new AppError({
     code: "forbidden",
-    message: `Your role here does not allow ${method} on that.`,
-    remedy: "Ask a lead of the tenant or a platform administrator.",
+    message: administratorsOnly
+      ? `${method} is for platform administrators.`
+      : `Your role here does not allow ${method} on that.`,
+    remedy: administratorsOnly
+      ? "Ask a platform administrator."
+      : "Ask a lead of the tenant or a platform administrator.",
   });
 }

@@ -197,7 +197,7 @@ async function asAdministrator(system: System): Promise<void> {
     import("../access/access.ts"),
   ]);
   const access = await accessHere(system);
-  if (!access.administrator) throw forbidden("this command", access);
+  if (!access.administrator) throw forbidden("This command", access, "administrator");
 }
 
 async function timer(args: readonly string[], system: System, terminal: Terminal): Promise<number> {

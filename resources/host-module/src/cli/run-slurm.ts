@@ -17,7 +17,7 @@ export async function runSlurm(args: readonly string[], system: System, terminal
   const [what, verb] = positionals;
   if (what !== "guard") throw new UsageError(`There is no command slurm ${JSON.stringify(what)}.`);
   const access = await accessHere(system);
-  if (!access.administrator) throw forbidden("slurm guard", access);
+  if (!access.administrator) throw forbidden("slurm guard", access, "administrator");
   const guard = await import("../slurm/job-submit/install.ts");
   switch (verb) {
     case "status":

@@ -142,6 +142,7 @@ async function setNow(
   { edits, dryRun = false }: HostInput<"quota.set">,
   { signal, progress }: Pick<CallContext<QuotaProgress>, "signal" | "progress">,
 ): Promise<QuotaResult> {
+  refuseTwice(edits);
   const ledger = ledgerOf(system);
   const engine = await engineOf(system);
   const outcomes = new Map<number, QuotaOutcome>();
@@ -182,6 +183,21 @@ const cancelled: AppErrorData = {
 
 function failed(edit: QuotaEdit, error: AppErrorData): QuotaOutcome {
   return { subject: edit.subject, outcome: "failed", error };
+}
+
+/** Which of two would count is nobody's guess. */
+function refuseTwice(edits: readonly QuotaEdit[]): void {
+  const seen = new Set<string>();
+  for (const { subject } of edits) {
+    if (seen.has(subject)) {
+      throw new AppError({
+        code: "bad-request",
+        message: `The limits of ${subject} are set twice in one call.`,
+        remedy: "Nothing was changed. Give each subject once, with all of its limits.",
+      });
+    }
+    seen.add(subject);
+  }
 }
 
 function inOrder(edits: readonly QuotaEdit[], outcomes: ReadonlyMap<number, QuotaOutcome>): readonly QuotaOutcome[] {

@@ -109,7 +109,7 @@ test("the later of two edits of one version is told which fields changed meanwhi
   );
   expect(error.toData()).toEqual({
     code: "conflict",
-    message: "The project t0001_p01 was changed since you opened it.",
+    message: "The project R was changed since you opened it.",
     remedy: "Nothing was changed. Look at what changed, then make your edit again on top of it.",
     evidence: {
       details: `displayName: "P" -> "Q", by ada at ${noonText}\ndisplayName: "Q" -> "R", by ops at ${noonText}`,

@@ -10,9 +10,7 @@ export function conflict(prepare: Prepare, name: string, basedOn: number): AppEr
   const removed = changes.at(-1)?.after === null;
   return new AppError({
     code: "conflict",
-    message: removed
-      ? `The ${name.replace("/", " ")} was removed since you opened it.`
-      : `The ${name.replace("/", " ")} was changed since you opened it.`,
+    message: `${thing(prepare, name)} ${removed ? "removed" : "changed"} since you opened it.`,
     remedy: "Nothing was changed. Look at what changed, then make your edit again on top of it.",
     evidence: { details: changes.map(inWords).join("\n"), changedMeanwhile: changes },
   });
@@ -23,12 +21,27 @@ export function alreadyThere(prepare: Prepare, name: string): AppError {
   const changes = changesSince(prepare, name, 0).slice(-1);
   return new AppError({
     code: "conflict",
-    message: `The ${name.replace("/", " ")} is there already.`,
+    message: `${thing(prepare, name)} there already.`,
     remedy: "Nothing was changed. Edit the one that is there.",
     evidence: {
       details: changes.map((change) => `Last changed by ${change.by} at ${change.at}.`).join("\n"),
     },
   });
+}
+
+/** `The project Detection was`, by the name that people know; by its id where it has none. */
+function thing(prepare: Prepare, name: string): string {
+  const [kind = "", id = "", ...rest] = name.split("/");
+  const called = [displayNameOf(prepare, id) ?? id, ...rest].filter((part) => part !== "").join("/");
+  return kind === "limits" ? `The limits of ${called} were` : `The ${kind} ${called} was`;
+}
+
+function displayNameOf(prepare: Prepare, id: string): string | null {
+  for (const table of ["tenants", "projects"]) {
+    const row = prepare(`SELECT "displayName" FROM "${table}" WHERE "id" = ?`).get(id);
+    if (typeof row?.displayName === "string") return row.displayName;
+  }
+  return null;
 }
 
 const rowsSince = `SELECT "at", "uid", "user", "before", "after" FROM audit

@@ -20,6 +20,14 @@ test("what cannot be a name says why", () => {
   ).toEqual([...["a name is needed", "a name is needed", "at most 100 characters"], ...Array(6).fill(controls)]);
 });
 
+test("a name that nobody can see is none, and nothing unseen stands in one", () => {
+  expect(["\u200c", "\u200d \u200d", "\u200b", "a\u200bb", "o\ufeffps", "\u3164", "so\u00adft"].map(parse)).toEqual([
+    ...Array(2).fill("a name is needed"),
+    ...Array(5).fill("no invisible characters"),
+  ]);
+  expect(parse("می\u200cخواهم")).toBe("می\u200cخواهم");
+});
+
 test("a name that was taken is taken again as it is", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", maxLength: 120 }), (text) => {

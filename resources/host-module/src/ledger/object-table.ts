@@ -13,7 +13,7 @@ export interface ObjectTable<Value, Key extends keyof Value & string> {
   readonly key: readonly Key[];
   readonly columns: readonly (keyof Value & string)[];
   /** `unknown` as a value, null where it is none, and what is wrong with it then. */
-  parse(value: unknown): { readonly value: Value } | { readonly wrong: string };
+  parse(value: unknown): { readonly value: Value } | { readonly wrong: string; readonly why: string };
   /** A column's value as SQLite keeps it. */
   encode(value: Value): ReadonlyMap<string, SQLInputValue>;
   decode(row: Readonly<Record<string, unknown>>): unknown;
@@ -50,7 +50,9 @@ export function defineTable<Shape extends z.core.$ZodLooseShape, Key extends str
     allow: definition.allow ?? (() => undefined),
     parse: (value) => {
       const parsed = schema.safeParse(value);
-      return parsed.success ? { value: parsed.data } : { wrong: z.prettifyError(parsed.error) };
+      return parsed.success
+        ? { value: parsed.data }
+        : { wrong: z.prettifyError(parsed.error), why: whyOf(parsed.error) };
     },
     encode: (value) => {
       const fields: Readonly<Record<string, unknown>> = { ...value };
@@ -92,6 +94,11 @@ export function nameOf<Value, Key extends keyof Value & string>(
   return [table.kind, ...table.key.map((column) => String(key[column]))].join("/");
 }
 
+/** The first fault in one clause: `displayName, at most 100 characters`. */
+function whyOf({ issues: [first] }: z.core.$ZodError): string {
+  return first === undefined ? "" : [first.path.join("."), first.message].filter((part) => part !== "").join(", ");
+}
+
 /** Parses what a caller gave. Throws AppError `bad-request`. */
 export function parseValue<Value, Key extends keyof Value & string>(
   table: ObjectTable<Value, Key>,
@@ -101,8 +108,8 @@ export function parseValue<Value, Key extends keyof Value & string>(
   if ("value" in parsed) return parsed.value;
   throw new AppError({
     code: "bad-request",
-    message: `This is no valid ${table.kind}.`,
-    remedy: "Nothing was changed. The evidence says what is wrong with it.",
+    message: `A ${table.kind} cannot be kept like this: ${parsed.why}.`,
+    remedy: "Correct it; nothing was changed.",
     evidence: { details: parsed.wrong },
   });
 }

@@ -38,7 +38,7 @@ export async function authorise(
   if (needs.role === "anyone") return;
   const caller = await access();
   if (mayCall(caller, needs, input)) return;
-  const error = forbidden(method, caller);
+  const error = forbidden(method, caller, needs.role);
   if (!readings.has(method)) await record(system, caller, method, "refused", error.toData());
   throw error;
 }
