@@ -53,7 +53,7 @@ function Lists({ leasing }: { readonly leasing: Leasing }) {
       ) : me.projects.length === 0 ? null : (
         <section className={inspector.section}>
           <h3>{t("lease.mine")}</h3>
-          <p className="muted">{t("lease.none")}</p>
+          <p className="muted">{t("lease.none", { host: host?.name ?? "" })}</p>
         </section>
       )}
       {others.length > 0 ? list(t("lease.others"), others) : null}

@@ -12,6 +12,7 @@ import { Facts } from "../inspector/Facts.tsx";
 import inspector from "../inspector/inspector.module.css";
 import { useNow } from "../inspector/now.ts";
 import { useOrganisation } from "../stores/control.ts";
+import { useSnapshot } from "../stores/snapshot.ts";
 import { InTheWay } from "./InTheWay.tsx";
 import styles from "./leases.module.css";
 import { type Leasing, useLeasing } from "./live.ts";
@@ -36,10 +37,23 @@ export function LeaseSection({
   const leasing = useLeasing();
   // A divided GPU is taken by its instances.
   const isTakable = instance !== null || gpu.mig.current !== "enabled";
-  if (leasing === null || leasing.hostId !== host.id || gpu.state.kind === "failed" || !isTakable) return null;
+  if (leasing === null || gpu.state.kind === "failed" || !isTakable) return null;
+  if (leasing.hostId !== host.id) return <Elsewhere leasing={leasing} />;
   const place: Place = { gpuUuid: gpu.uuid, gpuInstanceId: instance?.id ?? null };
   const holder = instance === null ? gpu.holder : instance.holder;
   return <At key={placeKey(place)} place={place} holder={holder} leasing={leasing} />;
+}
+
+/** The embedded engine gives out the GPUs of its own machine alone. */
+function Elsewhere({ leasing }: { readonly leasing: Leasing }) {
+  const t = useText();
+  const name = useSnapshot((state) => state.hosts.get(leasing.hostId)?.name ?? "");
+  if (leasing.me.projects.length === 0) return null;
+  return (
+    <section className={`${inspector.section} ${styles.section}`} aria-label={t("lease.title")}>
+      <p className="muted">{t("lease.elsewhere", { host: name })}</p>
+    </section>
+  );
 }
 
 function At({

@@ -27,6 +27,7 @@ export const leases = {
   "lease.changedBy-administrator": "A platform administrator can change it.",
   "lease.mine": "My leases",
   "lease.others": "Leases of others",
-  "lease.none": "You hold nothing. Select a free slice on the board and take it.",
+  "lease.none": "You hold nothing. Select a free slice of {{host}} on the board and take it.",
+  "lease.elsewhere": "Leases are given for the GPUs of {{host}} alone.",
   "lease.gone": "instance {{id}}, gone",
 } as const;

@@ -27,6 +27,7 @@ export const leases = {
   "lease.changedBy-administrator": "平台管理员可以修改。",
   "lease.mine": "我的租约",
   "lease.others": "他人的租约",
-  "lease.none": "您没有占用任何资源。在面板上选中空闲切片即可占用。",
+  "lease.none": "您没有占用任何资源。在面板上选中 {{host}} 的空闲切片即可占用。",
+  "lease.elsewhere": "租约只适用于 {{host}} 的 GPU。",
   "lease.gone": "实例 {{id}}，已不存在",
 } as const;
