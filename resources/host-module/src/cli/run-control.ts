@@ -77,7 +77,10 @@ function meText({ uid, user, role, leads, projects, open, ledger: here }: Me): s
   const lines = [`${name}: ${role === "none" ? "no role here" : role}`];
   if (leads.length > 0) lines.push(`leads ${leads.join(", ")}`);
   if (projects.length > 0) lines.push(`in ${projects.join(", ")}`);
-  if (open) lines.push("Nobody has been named administrator yet: whoever is let in administers.");
+  if (open) {
+    lines.push("Nobody has been named administrator yet: whoever is let in administers. Name the first one with");
+    lines.push(`  tessera-host call administrator.add --input '{"uid": UID}'`);
+  }
   if (!here) lines.push("This host keeps no ledger.");
   return lines.join("\n");
 }

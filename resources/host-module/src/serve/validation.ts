@@ -1,7 +1,11 @@
 import * as z from "zod/mini";
+import en from "zod/v4/locales/en.js";
 import { AppError } from "../../../../shared/errors.ts";
 import { type HostInput, type HostMethod, hostContract } from "../../../../shared/protocol/contract.ts";
 import type { Call } from "../../../../shared/protocol/wire.ts";
+
+// Without it every fault is an "Invalid input".
+z.config(en());
 
 const callSchema = z.object({ input: z.unknown(), progressToken: z.optional(z.int()) });
 
