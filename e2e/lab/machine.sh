@@ -41,6 +41,12 @@ if [ "$system" != / ]; then
   mount --bind "$system/usr" /usr
   mount --rbind "$files/local" /usr/local
 fi
+# Tessera of this machine itself is none of a new machine's. After a reboot what stands there is its own.
+if [ ! -e "$files/booted" ]; then
+  rm -rf /var/lib/tessera /opt/tessera /usr/local/bin/tessera-host /etc/sudoers.d/tessera /etc/cron.d/tessera
+  rm -f /etc/systemd/system/tessera-*
+  : >"$files/booted"
+fi
 mkdir -p /var/root
 while [ $# -gt 1 ]; do
   mkdir -p "$2"
