@@ -32,6 +32,7 @@ export {
   toWords,
   zero,
 } from "./fraction.ts";
+export { gpuTypeOf } from "./gpu-type.ts";
 export {
   type Approval,
   approvalOf,
@@ -107,6 +108,7 @@ export {
   periodOfKey,
   resetsDue,
 } from "./period.ts";
+export { describeAmount, describeResource } from "./resource-words.ts";
 export { timeZoneName } from "./time-zone.ts";
 export {
   type AboveParent,

@@ -7,7 +7,8 @@ const month: Period = { kind: "month", timeZone: "UTC" };
 
 const work = (id: string, startedAt: string): AllocationView => ({
   ...({ id, kind: "job", subject: "t1_p01/7", user: "ada", name: "x", state: "running" } as const),
-  ...{ cards: fraction(1, 2), gpuMemoryGiB: zero, cpuCores: zero, memoryGiB: zero, gpuTypes: {} },
+  ...{ cards: fraction(1, 2), gpuMemoryGiB: zero, cpuCores: zero, memoryGiB: zero },
+  gpuTypes: { "h100/3g.40gb": 1 },
   ...{ startedAt, endsAt: null, hosts: "g1", reason: null },
 });
 
@@ -20,11 +21,10 @@ test("work that has ended is in use no more, and its card-hours stay, those of t
   ];
   expect(usageOf([running], past, () => [month], at).get("t1_p01/7")).toEqual({
     cards: fraction(1, 2),
-    gpuMemoryGiB: zero,
+    gpuTypes: { "h100/3g.40gb": fraction(1) },
     cardHours: [{ period: month, hours: fraction(2) }],
   });
-  expect(usageOf([], past, () => [month], at).get("t1_p01/7")).toMatchObject({
-    cards: zero,
-    cardHours: [{ hours: fraction(1) }],
+  expect(usageOf([], past, () => [month], at).get("t1_p01/7")).toEqual({
+    cardHours: [{ period: month, hours: fraction(1) }],
   });
 });

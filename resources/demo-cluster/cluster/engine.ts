@@ -1,6 +1,5 @@
 /** The embedded engine of the demo cluster: its leases, and the simulated work of all hosts as if it were leased. */
 import type { AllocationView } from "../../../shared/protocol/control.ts";
-import { add, periodKey, type Usage, zero } from "../../../shared/quota/index.ts";
 import { periodsAbove } from "../../host-module/src/engine/quota-tree.ts";
 import type { System } from "../../host-module/src/system.ts";
 import type { SimulatedMachine } from "../driver/machine.ts";
@@ -12,7 +11,10 @@ export function demoEngine(
 ): NonNullable<System["engine"]> {
   const look = lookingBack(() => workOf(machines, governance));
   return async (ledger) => {
-    const { localEngine } = await import("../../host-module/src/engine/local/local-engine.ts");
+    const [{ localEngine }, { sumOf }] = await Promise.all([
+      import("../../host-module/src/engine/local/local-engine.ts"),
+      import("../../host-module/src/engine/local/leases.ts"),
+    ]);
     const [first] = machines;
     const now = () => first?.now() ?? new Date();
     // Of the system it asks for the time and the name only, and for who gives leases back.
@@ -29,7 +31,12 @@ export function demoEngine(
         const { work, past } = look(now().getTime());
         const simulated = usageOf(work, past, (subject) => periodsAbove(subject, periodOf), now());
         const subjects = new Set([...leased.keys(), ...simulated.keys()]);
-        return new Map([...subjects].map((id) => [id, bothOf(leased.get(id), simulated.get(id))]));
+        return new Map(
+          [...subjects].map((id) => {
+            const { cardHours = [], ...amounts } = simulated.get(id) ?? {};
+            return [id, sumOf(leased.get(id) ?? {}, amounts, cardHours)];
+          }),
+        );
       },
       // A cancelled program has ended.
       cancel: async (ids) => {
@@ -64,17 +71,4 @@ function lookingBack(
 
 function keyOf({ id, hosts, startedAt }: AllocationView): string {
   return `${id} ${hosts} ${startedAt}`;
-}
-
-function bothOf(a: Usage = {}, b: Usage = {}): Usage {
-  const hours = Map.groupBy([...(a.cardHours ?? []), ...(b.cardHours ?? [])], ({ period }) => periodKey(period));
-  return {
-    cards: add(a.cards ?? zero, b.cards ?? zero),
-    gpuMemoryGiB: add(a.gpuMemoryGiB ?? zero, b.gpuMemoryGiB ?? zero),
-    cardHours: [...hours.values()].flatMap((same) => {
-      const [first] = same;
-      if (first === undefined) return [];
-      return [{ period: first.period, hours: same.reduce((sum, each) => add(sum, each.hours), zero) }];
-    }),
-  };
 }

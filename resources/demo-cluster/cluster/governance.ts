@@ -8,6 +8,8 @@ import {
   cardShareOf,
   type Fraction,
   fraction,
+  gpuTypeOf,
+  type Limits,
   multiply,
   type Period,
   periodAt,
@@ -17,6 +19,7 @@ import {
   zero,
 } from "../../../shared/quota/index.ts";
 import { rolesOfLedger } from "../../host-module/src/access/roles.ts";
+import { sumOf } from "../../host-module/src/engine/local/leases.ts";
 import type { Act, Change } from "../../host-module/src/ledger/change.ts";
 import { newProjectId, newRequestId, newTenantId } from "../../host-module/src/ledger/ids.ts";
 import { openLedger } from "../../host-module/src/ledger/ledger.ts";
@@ -188,6 +191,7 @@ export function workOf(
       const geometry = machine.geometry(index);
       const profile = instance === undefined ? null : machine.profileOf(index, instance);
       const share = profile === null || geometry === null ? wholeCardShare() : cardShareOf(geometry, profile);
+      const type = gpuTypeOf(machine.model(index).productName, profile?.name ?? null);
       const memoryMiB = profile?.memoryMiB ?? machine.model(index).memoryMiB;
       return [
         {
@@ -199,7 +203,7 @@ export function workOf(
           },
           cards: share.share,
           gpuMemoryGiB: fraction(Math.round(memoryMiB / 1_024)),
-          ...{ cpuCores: zero, memoryGiB: zero, gpuTypes: {} },
+          ...{ cpuCores: zero, memoryGiB: zero, gpuTypes: { [type]: 1 } },
           startedAt: new Date(process.startedAtMs).toISOString(),
           ...{ endsAt: null, hosts: machine.state.hostName, reason: null },
         },
@@ -237,27 +241,29 @@ export function usageOf(
   for (const subject of new Set([...running.keys(), ...ended.keys()])) {
     if (subject === null) continue;
     const own = running.get(subject) ?? [];
-    const hours = (sinceMs: number) => [
-      ...own.map((allocation) => hoursOf(allocation, sinceMs, atMs)),
-      ...(ended.get(subject) ?? []).map(({ allocation, endedAtMs }) => hoursOf(allocation, sinceMs, endedAtMs)),
-    ];
-    usage.set(subject, {
-      cards: total(own.map(({ cards }) => cards)),
-      gpuMemoryGiB: total(own.map(({ gpuMemoryGiB }) => gpuMemoryGiB)),
-      cardHours: periodsOf(subject).map((period) => ({
-        period,
-        hours: total(hours(periodAt(period, atMs)?.startMs ?? 0)),
-      })),
+    const gone = ended.get(subject) ?? [];
+    const hours = periodsOf(subject).map((period) => {
+      const sinceMs = periodAt(period, atMs)?.startMs ?? 0;
+      const all = [
+        ...own.map((allocation) => hoursOf(allocation, sinceMs, atMs)),
+        ...gone.map(({ allocation, endedAtMs }) => hoursOf(allocation, sinceMs, endedAtMs)),
+      ];
+      return { period, hours: all.reduce((sum, each) => add(sum, each), zero) };
     });
+    usage.set(
+      subject,
+      own.reduce((used, allocation) => sumOf(used, amountsOfWork(allocation), []), sumOf({}, {}, hours)),
+    );
   }
   return usage;
+}
+
+function amountsOfWork({ cards, gpuMemoryGiB, gpuTypes }: AllocationView): Limits {
+  const types = Object.entries(gpuTypes).map(([type, count]) => [type, fraction(count)] as const);
+  return { cards, gpuMemoryGiB, gpuTypes: Object.fromEntries(types) };
 }
 
 function hoursOf({ cards, startedAt }: AllocationView, sinceMs: number, untilMs: number): Fraction {
   const fromMs = Math.max(sinceMs, startedAt === null ? untilMs : Date.parse(startedAt));
   return multiply(cards, fraction(Math.max(0, Math.round((untilMs - fromMs) / 60_000)), 60));
-}
-
-function total(amounts: readonly Fraction[]): Fraction {
-  return amounts.reduce((sum, amount) => add(sum, amount), zero);
 }

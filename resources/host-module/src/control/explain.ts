@@ -2,7 +2,7 @@
 import { AppError } from "../../../../shared/errors.ts";
 import type { HostInput } from "../../../../shared/protocol/contract.ts";
 import type { WaitReason } from "../../../../shared/protocol/control.ts";
-import { partsOfResource, toWords, zero } from "../../../../shared/quota/index.ts";
+import { describeAmount, describeResource, zero } from "../../../../shared/quota/index.ts";
 import type { Access } from "../access/access.ts";
 import { periodsIn, quotaNodes } from "../engine/quota-tree.ts";
 import type { System } from "../system.ts";
@@ -42,22 +42,9 @@ export async function explain(
 
 /** What is shown is said with its figures, the rest by its level only. */
 function sentenceOf({ level, name, resource, limit, used, missing }: Blocker, isSeen: boolean): string {
-  const what = inWords(resource);
-  if (!isSeen) return `A limit of the ${level} holds it up: ${toWords(missing)} ${what} missing.`;
+  const what = describeResource(resource);
+  const lacks = `${describeAmount(missing, "up")} missing`;
+  if (!isSeen) return `A limit of the ${level} holds it up: ${describeAmount(missing, "up")} ${what} missing.`;
   const who = name === "" ? `The ${level}` : name;
-  return `${who} may use ${toWords(limit)} ${what}, ${toWords(used)} in use: ${toWords(missing)} missing.`;
-}
-
-const words = {
-  cards: "cards",
-  gpuMemoryGiB: "GiB of GPU memory",
-  cpuCores: "CPU cores",
-  memoryGiB: "GiB of memory",
-  cardHours: "card-hours",
-} as const;
-
-function inWords(resource: string): string {
-  const parts = partsOfResource(resource);
-  if (parts === null) return resource;
-  return parts.kind === "gpuType" ? `GPUs of type ${parts.gpuType}` : words[parts.kind];
+  return `${who} may use ${describeAmount(limit, "down")} ${what}, ${describeAmount(used, "up")} in use: ${lacks}.`;
 }

@@ -7,8 +7,10 @@ import {
   type CardShareRule,
   cardShareOf,
   fraction,
+  gpuTypeOf,
   type Limits,
   one,
+  type Usage,
   wholeCardShare,
 } from "../../../../shared/quota/index.ts";
 import { type Access, leadsSubject } from "../access/access.ts";
@@ -19,11 +21,12 @@ import {
   type Lease,
   takeLease as take,
 } from "../engine/local/leases.ts";
+import { periodsIn } from "../engine/quota-tree.ts";
 import { InventoryReader } from "../inventory/read.ts";
 import type { Act } from "../ledger/change.ts";
 import { leases } from "../ledger/leases.ts";
 import type { System } from "../system.ts";
-import { actingOn, engineKindOf, ledgerOf } from "./context.ts";
+import { actingOn, engineKindOf, engineOf, enginePeople, ledgerOf } from "./context.ts";
 import { namesOf } from "./organisation.ts";
 import { shareRuleOf, unknownSubject } from "./quota.ts";
 import { refuseBesideOthers } from "./running-programs.ts";
@@ -69,7 +72,15 @@ export async function takeLease(system: System, access: Access, input: HostInput
   const until = input.until === undefined ? null : new Date(input.until);
   const wish = { projectId, uid: access.uid, gpuUuid, gpuInstanceId, amounts, until };
   const sees = (subject: string): boolean => mayReadSubject(access, subject);
-  return viewOf(take(ledger, act, wish, system.now(), sees), system.caller.user);
+  const used = await usedOnSimulatedHosts(system);
+  return viewOf(take(ledger, act, wish, system.now(), sees, used), system.caller.user);
+}
+
+/** Work of simulated hosts is in use without a lease, and counts all the same; null everywhere else. */
+async function usedOnSimulatedHosts(system: System): Promise<ReadonlyMap<string, Usage> | null> {
+  if (system.engine === undefined) return null;
+  const ledger = ledgerOf(system);
+  return (await engineOf(system)).usage(enginePeople(ledger), periodsIn(ledger));
 }
 
 /** What it counts for. Throws AppError `not-found` where there is no such GPU or instance now. */
@@ -91,7 +102,7 @@ function amountsOf(
   return {
     cards: share.share,
     ...memoryOf(instance.memory.totalMiB),
-    gpuTypes: { [`${typeName(gpu.name)}/${instance.profile.split("+")[0] ?? ""}`]: one },
+    gpuTypes: { [gpuTypeOf(gpu.name, instance.profile)]: one },
   };
 }
 
@@ -106,21 +117,12 @@ function wholeGpu(gpu: Gpu, rule: CardShareRule): Omit<Limits, "cardHours"> {
   return {
     cards: wholeCardShare(rule).share,
     ...memoryOf(gpu.memory.totalMiB),
-    gpuTypes: { [typeName(gpu.name)]: one },
+    gpuTypes: { [gpuTypeOf(gpu.name, null)]: one },
   };
 }
 
 function memoryOf(totalMiB: number | null): Pick<Limits, "gpuMemoryGiB"> {
   return totalMiB === null ? {} : { gpuMemoryGiB: fraction(totalMiB, mebibytesPerGibibyte) };
-}
-
-/** A GPU's name as Slurm's types are written: `h100` of `NVIDIA H100 80GB HBM3`. */
-function typeName(name: string): string {
-  const model = /^NVIDIA (RTX PRO \d+|[A-Za-z0-9]+)/.exec(name)?.[1] ?? name;
-  return model
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9.]+/g, "_")
-    .slice(0, 40);
 }
 
 function notHere(what: string) {

@@ -6,6 +6,8 @@ import {
   type Blocker,
   blockersOf,
   type CardHours,
+  describeAmount,
+  describeResource,
   type Fraction,
   fraction,
   type Limits,
@@ -13,7 +15,6 @@ import {
   type Period,
   periodAt,
   periodKey,
-  toWords,
   type Usage,
   zero,
 } from "../../../../../shared/quota/index.ts";
@@ -47,14 +48,27 @@ type Sees = (subject: string) => boolean;
 /**
  * Takes a lease, or nothing: the limits are looked at and the lease is written in one transaction, so that of two who
  * want the last one gets it. Throws AppError `in-use` where the instance, or a part of it, is leased; `conflict` with the
- * limits that are in the way, figures only of those that the caller `sees`; `not-found` for who is not in the project;
+ * limits that are in the way, figures only of those that the caller `sees`, counted from `used` where that is given; `not-found` for who is not in the project;
  * `bad-request`.
  */
-export function takeLease(ledger: Ledger, act: Act, wish: LeaseWish, now: Date, sees: Sees = () => true): Lease {
-  return ledger.change(act, (change) => takeWithin(change, wish, now, sees));
+export function takeLease(
+  ledger: Ledger,
+  act: Act,
+  wish: LeaseWish,
+  now: Date,
+  sees: Sees = () => true,
+  used: ReadonlyMap<string, Usage> | null = null,
+): Lease {
+  return ledger.change(act, (change) => takeWithin(change, wish, now, sees, used));
 }
 
-function takeWithin(change: Change, wish: LeaseWish, now: Date, sees: Sees): Lease {
+function takeWithin(
+  change: Change,
+  wish: LeaseWish,
+  now: Date,
+  sees: Sees,
+  used: ReadonlyMap<string, Usage> | null,
+): Lease {
   const { projectId, uid, gpuUuid, gpuInstanceId, amounts, until } = wish;
   change.get(members, { projectId, uid });
   if (until !== null && until <= now) {
@@ -73,12 +87,13 @@ function takeWithin(change: Change, wish: LeaseWish, now: Date, sees: Sees): Lea
     });
   }
   const subject = personSubject(projectId, uid);
-  const nodes = quotaNodes(change, leaseUsage(change, periodsIn(change), now));
+  const nodes = quotaNodes(change, used ?? leaseUsage(change, periodsIn(change), now));
   const tree = treeAt(nodes, grantsOf(change), now.getTime());
-  const hours = until === null ? undefined : cardHoursBetween(amounts.cards ?? zero, now, until);
+  // Without an end it asks for a minute: whoever has used up their card-hours gets none.
+  const hours = cardHoursBetween(amounts.cards ?? zero, now, until ?? new Date(now.getTime() + 60_000));
   const blockers = blockersOf(tree, {
     ...{ id: "", nodeId: subject, state: "waiting", order: 0 },
-    amounts: { ...amounts, ...(hours === undefined ? {} : { cardHours: hours }) },
+    amounts: { ...amounts, cardHours: hours },
   });
   if (blockers.length > 0) {
     const names = new Map(nodes.map(({ id, name }) => [id, name]));
@@ -153,7 +168,8 @@ function cardHoursBetween(cards: Fraction, from: Date, to: Date): Fraction {
   return multiply(cards, fraction(Math.floor((to.getTime() - from.getTime()) / 1000), 3600));
 }
 
-function sumOf(used: Usage, amounts: Limits, hours: readonly CardHours[]): Usage {
+/** Use and more use, with card-hours by period. */
+export function sumOf(used: Usage, amounts: Limits, hours: readonly CardHours[]): Usage {
   const simple = (["cards", "gpuMemoryGiB", "cpuCores", "memoryGiB"] as const).flatMap((resource) => {
     const total = add(used[resource] ?? zero, amounts[resource] ?? zero);
     return total.numerator === 0 ? [] : [[resource, total] as const];
@@ -186,8 +202,10 @@ function inTheWay(blocker: Blocker, names: ReadonlyMap<string, string>, sees: Se
 function beyondLimits(blockedBy: readonly LimitInTheWay[]): AppError {
   const sentences = blockedBy.map(({ subject, name, level, resource, limit, used, missing }) => {
     const who = level === "cluster" ? "The cluster" : `The ${level} ${name}`.trim();
-    if (subject === null) return `${who} has no room for that: ${toWords(missing)} ${resource} is missing.`;
-    return `${who} may use ${toWords(limit)} ${resource}, ${toWords(used)} is in use: ${toWords(missing)} is missing.`;
+    const what = describeResource(resource);
+    const lacks = describeAmount(missing, "up");
+    if (subject === null) return `${who} has no room for that: ${lacks} ${what} missing.`;
+    return `${who} may use ${describeAmount(limit, "down")} ${what}, ${describeAmount(used, "up")} in use: ${lacks} missing.`;
   });
   const byLead = blockedBy[0]?.changedBy === "lead";
   return new AppError({

@@ -53,10 +53,10 @@ test("a lease is taken within the limit, and one beyond it is refused with the l
   expect(() => takeLease(temporary.ledger, act, wish(2), noon)).toThrow(
     expect.objectContaining({
       code: "conflict",
-      message: "This lease would be beyond a limit. The tenant T may use 3/4 cards, 1/2 is in use: 1/4 is missing.",
+      message: "This lease would be beyond a limit. The tenant T may use 3/4 cards, 1/2 in use: 1/4 missing.",
       remedy: "A platform administrator can change that limit; or ask for more.",
       evidence: {
-        details: "The tenant T may use 3/4 cards, 1/2 is in use: 1/4 is missing.",
+        details: "The tenant T may use 3/4 cards, 1/2 in use: 1/4 missing.",
         blockedBy: [
           {
             ...{ subject: tenantId, level: "tenant", name: "T", resource: "cards", changedBy: "administrator" },
@@ -68,7 +68,7 @@ test("a lease is taken within the limit, and one beyond it is refused with the l
   );
   expect(() => takeLease(temporary.ledger, act, wish(2), noon, () => false)).toThrow(
     expect.objectContaining({
-      message: "This lease would be beyond a limit. The tenant has no room for that: 1/4 cards is missing.",
+      message: "This lease would be beyond a limit. The tenant has no room for that: 1/4 cards missing.",
       evidence: expect.objectContaining({
         blockedBy: [expect.objectContaining({ subject: null, name: "", limit: fraction(0), used: fraction(0) })],
       }),
@@ -105,8 +105,27 @@ test("card-hours count in the period, also of leases that are over; what is aske
     (await engineAt(minutes).usage([], periodsIn(temporary.ledger))).get(subject)?.cardHours?.[0]?.hours;
   // Half a card for 30 minutes, for an hour; the next day begins at midnight UTC, 12 hours after noon.
   expect([await usage(30), await usage(90), await usage(12 * 60)]).toEqual([fraction(1, 4), fraction(1, 2), undefined]);
-  expect(() => takeLease(temporary.ledger, act, wish(1, at(60 + 61)), at(60))).toThrow("cardHours:day:UTC");
+  expect(() => takeLease(temporary.ledger, act, wish(1, at(60 + 61)), at(60))).toThrow(
+    "The tenant T may use 1 card-hours, 1/2 in use: 0.01 missing.",
+  );
   expect(takeLease(temporary.ledger, act, wish(1, at(60 + 60)), at(60)).until).toBe(at(120).toISOString());
+});
+
+test("a lease without an end is refused once the card-hours are used up", () => {
+  setTenant({ cardHours: { hours: fraction(1, 2), period: { kind: "day", timeZone: "UTC" } } });
+  takeLease(temporary.ledger, act, wish(1, at(60)), noon);
+  expect(() => takeLease(temporary.ledger, act, wish(1), at(60))).toThrow(
+    "The tenant T may use 1/2 card-hours, 1/2 in use: 0.01 missing.",
+  );
+  expect(takeLease(temporary.ledger, act, wish(1), at(12 * 60)).until).toBeNull();
+});
+
+test("use that is no lease counts where it is given", () => {
+  setTenant({ cards: fraction(1, 2) });
+  const used = new Map([[`${projectId}/1000`, { cards: fraction(1, 2) }]]);
+  expect(() => takeLease(temporary.ledger, act, wish(1), noon, () => true, used)).toThrow(
+    "The tenant T may use 1/2 cards, 1/2 in use: 1/2 missing.",
+  );
 });
 
 test("a grant that runs raises the limit until its end", () => {
