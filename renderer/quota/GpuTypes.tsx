@@ -89,10 +89,10 @@ function AddType({
   readonly onAdd: (gpuType: string) => void;
 }) {
   const t = useText();
-  const { answer, me } = useLook();
+  const { answer } = useLook();
   const hosts = useSnapshot((state) => state.hosts);
   const named = useMemo(() => namedTypes(answer), [answer]);
-  const inventory = useMemo(() => inventoryTypes(hosts.values(), me.engine), [hosts, me.engine]);
+  const inventory = useMemo(() => inventoryTypes(hosts.values()), [hosts]);
   const types = useMemo(() => choosableTypes(named, inventory), [named, inventory]);
   const free = types.filter((type) => !taken.some(({ gpuType }) => gpuType === type));
   if (free.length === 0) return null;

@@ -1,18 +1,13 @@
 /** Which GPU types a limit can be set for: those that limits and work name already, and those of the inventory. Pure. */
-import type { EngineKind, QuotaAnswer } from "../../shared/protocol/control.ts";
-import { isGpuTypeName } from "../../shared/quota/index.ts";
+import type { QuotaAnswer } from "../../shared/protocol/control.ts";
+import { gpuTypeOf, isGpuTypeName } from "../../shared/quota/index.ts";
 
 /** Of a host, what can be told from its GPUs' models. */
 export interface HostModels {
   readonly inventory: {
-    readonly gpus: readonly { readonly geometry: string | null }[];
+    readonly gpus: readonly { readonly name: string; readonly geometry: string | null }[];
     readonly geometries: Readonly<Record<string, { readonly profiles: readonly { readonly name: string }[] }>>;
   } | null;
-}
-
-/** Slurm counts by the type of gres.conf, which is the model's short name in lower case: `h100` of `H100-SXM5-80GB`. */
-function modelName(geometry: string, engine: EngineKind | null): string {
-  return engine === "slurm" ? (geometry.split("-")[0] ?? geometry).toLowerCase() : geometry;
 }
 
 export function namedTypes(answer: QuotaAnswer): ReadonlySet<string> {
@@ -20,15 +15,14 @@ export function namedTypes(answer: QuotaAnswer): ReadonlySet<string> {
   return new Set([...named, ...answer.allocations.flatMap(({ gpuTypes }) => Object.keys(gpuTypes))]);
 }
 
-/** Every model that can be divided, whole and in each of its profiles (`h100`, `h100/3g.40gb`). */
-export function inventoryTypes(hosts: Iterable<HostModels>, engine: EngineKind | null): ReadonlySet<string> {
+/** Every model, whole and in each of its profiles, as work is counted (`h100`, `h100/3g.40gb`). */
+export function inventoryTypes(hosts: Iterable<HostModels>): ReadonlySet<string> {
   const types = new Set<string>();
   for (const { inventory } of hosts) {
-    for (const { geometry } of inventory?.gpus ?? []) {
-      if (geometry === null) continue;
-      const model = modelName(geometry, engine);
-      types.add(model);
-      for (const { name } of inventory?.geometries[geometry]?.profiles ?? []) types.add(`${model}/${name}`);
+    for (const { name, geometry } of inventory?.gpus ?? []) {
+      types.add(gpuTypeOf(name, null));
+      const profiles = geometry === null ? [] : (inventory?.geometries[geometry]?.profiles ?? []);
+      for (const profile of profiles) types.add(gpuTypeOf(name, profile.name));
     }
   }
   return types;
