@@ -70,7 +70,7 @@ const NodeOf = memo(function NodeOf({ cursor }: { readonly cursor: QuotaSelectio
           </button>
         </div>
       ) : null}
-      {node.level === "tenant" ? <CopyTenant key={`copy ${node.id}`} target={node.id} /> : null}
+      {node.level === "tenant" ? <CopyTenant target={node.id} /> : null}
       <Work id={node.id} />
     </div>
   );
@@ -134,14 +134,14 @@ function changedBy(t: ReturnType<typeof useText>, level: QuotaLevel): string {
 function Work({ id }: { readonly id: string }) {
   const t = useText();
   const { answer } = useLook();
-  const below = useMemo(
-    () =>
-      answer.allocations.filter(({ subject }) => {
-        if (subject === null) return id === "cluster";
-        return id === "cluster" || subject === id || subject.startsWith(`${id}_`) || subject.startsWith(`${id}/`);
-      }),
-    [answer, id],
-  );
+  const below = useMemo(() => {
+    if (id === "cluster") return answer.allocations;
+    const [project, person] = [`${id}_`, `${id}/`];
+    return answer.allocations.filter(
+      ({ subject }) =>
+        subject !== null && (subject === id || subject.startsWith(project) || subject.startsWith(person)),
+    );
+  }, [answer, id]);
   const waiting = below.filter(({ state }) => state === "waiting");
   const running = below.filter(({ state }) => state === "running");
   return (

@@ -15,7 +15,7 @@ import { emptyDraft, mayEditAny } from "./draft.ts";
 import { EngineBanner, EngineCheck } from "./EngineCheck.tsx";
 import { FilePreview } from "./FilePreview.tsx";
 import { LookContext, useLook, useMakeLook } from "./look.ts";
-import { rowsOf } from "./model.ts";
+import { rowsOf, situationIn } from "./model.ts";
 import { NodePanel } from "./NodePanel.tsx";
 import { QuotaBar } from "./QuotaBar.tsx";
 import { QuotaTable } from "./QuotaTable.tsx";
@@ -61,6 +61,13 @@ function Quotas({
   useFreshQuotas(store, control, isWriting);
   const look = useMakeLook(clusterId, clusterName, me, store, desk);
   const isEditor = mayEditAny(me);
+  const model = look?.model ?? null;
+  // Ready before the first edit asks for it.
+  useEffect(() => {
+    if (model === null || !isEditor) return;
+    const waiting = requestIdleCallback(() => situationIn(model));
+    return () => cancelIdleCallback(waiting);
+  }, [model, isEditor]);
   useEffect(() => {
     if (!isEditor) return;
     const step = (keys: string, title: "keys.undo" | "keys.redo", run: () => void) =>

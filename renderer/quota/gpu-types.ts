@@ -10,9 +10,17 @@ export interface HostModels {
   } | null;
 }
 
+const namedIn = new WeakMap<QuotaAnswer, ReadonlySet<string>>();
+
+/** Found once for an answer: the panel asks anew for each row. */
 export function namedTypes(answer: QuotaAnswer): ReadonlySet<string> {
-  const named = answer.nodes.flatMap(({ limits }) => Object.keys(limits.gpuTypes ?? {}));
-  return new Set([...named, ...answer.allocations.flatMap(({ gpuTypes }) => Object.keys(gpuTypes))]);
+  const known = namedIn.get(answer);
+  if (known !== undefined) return known;
+  const named = new Set<string>();
+  for (const { limits } of answer.nodes) for (const type in limits.gpuTypes) named.add(type);
+  for (const { gpuTypes } of answer.allocations) for (const type in gpuTypes) named.add(type);
+  namedIn.set(answer, named);
+  return named;
 }
 
 /** Every model, whole and in each of its profiles, as work is counted (`h100`, `h100/3g.40gb`). */
@@ -28,9 +36,9 @@ export function inventoryTypes(hosts: Iterable<HostModels>): ReadonlySet<string>
   return types;
 }
 
+const byName = new Intl.Collator("en", { numeric: true });
+
 /** In the order of their names; what can be no name of a type is left out. */
 export function choosableTypes(named: ReadonlySet<string>, inventory: ReadonlySet<string>): readonly string[] {
-  return [...new Set([...named, ...inventory])]
-    .filter(isGpuTypeName)
-    .toSorted((a, b) => a.localeCompare(b, "en", { numeric: true }));
+  return [...new Set([...named, ...inventory])].filter(isGpuTypeName).toSorted(byName.compare);
 }

@@ -1,5 +1,13 @@
 import { add, compare, type Fraction, subtract, zero } from "./fraction.ts";
-import { type AmountEntry, amountsOf, cardHoursResource, type Limits, type Resource } from "./limits.ts";
+import {
+  type AmountEntry,
+  amountsOf,
+  cardHoursResource,
+  type Limits,
+  partsOfResource,
+  type Resource,
+  type ResourceParts,
+} from "./limits.ts";
 import { type BindingLimit, chainOf, nodeAt, positionOf, type QuotaTree } from "./tree.ts";
 
 /** A Slurm job or a lease, with what it holds or asks for. */
@@ -127,6 +135,14 @@ export function admit(tree: QuotaTree, waiting: readonly Demand[]): ReadonlyMap<
   return outcome;
 }
 
+function amountHeld({ amounts }: Allocation, parts: ResourceParts): Fraction | undefined {
+  if (parts.kind === "cardHours") return undefined;
+  if (parts.kind !== "gpuType") return amounts[parts.kind];
+  // A type may be called like something that every object has.
+  const types = amounts.gpuTypes ?? {};
+  return Object.hasOwn(types, parts.gpuType) ? types[parts.gpuType] : undefined;
+}
+
 /**
  * The running allocations of a node that are above a limit: the newest ones, as many as would have to end until the rest is
  * within it. `running` newest first, `excess` is what is in use beyond the limit. Of card-hours, all that use cards: each goes
@@ -134,12 +150,13 @@ export function admit(tree: QuotaTree, waiting: readonly Demand[]): ReadonlyMap<
  */
 export function runningAbove(running: readonly Allocation[], resource: Resource, excess: Fraction): readonly string[] {
   if (resource.startsWith("cardHours:")) return running.filter(usesCards).map(({ id }) => id);
+  const parts = partsOfResource(resource);
   const above: string[] = [];
   let rest = excess;
   for (const allocation of running) {
     if (compare(rest, zero) <= 0) break;
-    const held = amountsAsked(allocation).find(([held]) => held === resource)?.[1];
-    if (held === undefined) continue;
+    const held = parts === null ? undefined : amountHeld(allocation, parts);
+    if (held === undefined || held.numerator <= 0) continue;
     above.push(allocation.id);
     rest = subtract(rest, held);
   }

@@ -37,15 +37,22 @@ function formatterOf(timeZone: string): Intl.DateTimeFormat {
   return made;
 }
 
+/** `Intl` takes a good part of a millisecond for each. */
+const usualNames = new Map<string, string>();
+
 /**
  * The name of a time zone in its usual spelling (`europe/berlin` is `Europe/Berlin`); null where it is none. Offsets like
  * `+02:00` are none: they know no daylight saving time. A second name of a zone stays as it was written, because `Intl` would
  * turn `Asia/Kolkata` into the older `Asia/Calcutta`.
  */
 export function timeZoneName(text: string): string | null {
+  const known = usualNames.get(text);
+  if (known !== undefined) return known;
   if (!/^[A-Za-z][A-Za-z0-9_+\-/]{0,63}$/.test(text)) return null;
   try {
     const resolved = new Intl.DateTimeFormat("en-US", { timeZone: text }).resolvedOptions().timeZone;
+    // By its usual spelling alone, so that no more are held than there are zones.
+    if (resolved === text) usualNames.set(text, resolved);
     return resolved.toLowerCase() === text.toLowerCase() ? resolved : text;
   } catch {
     return null;

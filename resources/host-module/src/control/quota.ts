@@ -26,7 +26,7 @@ import {
 import type { Access } from "../access/access.ts";
 import { leadsSubject } from "../access/access.ts";
 import type { EngineChange, EnginePerson } from "../engine/engine.ts";
-import { effectiveLimits, grantsOf, periodsIn, quotaNodes, treeAt } from "../engine/quota-tree.ts";
+import { effectiveLimits, grantsOf, periodsOf, quotaNodes, quotaRows, treeAt } from "../engine/quota-tree.ts";
 import type { Act, Change } from "../ledger/change.ts";
 import { people } from "../ledger/organisation.ts";
 import { grants, limits } from "../ledger/quotas.ts";
@@ -50,28 +50,52 @@ export function shareRuleOf(reader: Reader): CardShareRule {
   return cardShareRules.find((rule) => rule === value) ?? defaultCardShareRule;
 }
 
-/** The tree with limits, usage and what runs and waits, no more than the caller may see. */
+/**
+ * The tree with limits, usage and what runs and waits, no more than the caller may see. Limits are those of the revision, also
+ * where the ledger is changed while the engine is asked: whoever follows it is told, and looks again.
+ */
 export async function quotas(system: System, access: Access): Promise<QuotaAnswer> {
   const ledger = ledgerOf(system);
   const engine = await engineOf(system);
-  const known = enginePeople(ledger);
+  const read = ledger.read((reader) => readQuotas(reader, access));
   const [usage, allocations, status] = await Promise.all([
-    engine.usage(known, periodsIn(ledger), baselinesIn(ledger)),
-    engine.allocations(known),
+    engine.usage(read.people, read.periodOf, read.baselines),
+    engine.allocations(read.people),
     engine.status(),
   ]);
-  return ledger.read((reader) => ({
-    revision: reader.lastChangeOf(["limits", "grant", "tenant", "project", "member"]),
-    rule: shareRuleOf(reader),
-    nodes: visibleNodes(access, quotaNodes(reader, usage)),
-    grants: [...reader.list(grants, { state: "running" }), ...reader.list(grants, { state: "approved" })]
-      .filter(({ subject }) => mayReadSubject(access, subject))
-      .map(grantView),
+  return {
+    revision: read.revision,
+    rule: read.rule,
+    nodes: visibleNodes(access, withUsage(read.nodes, usage)),
+    grants: read.grants,
     allocations: allocations.filter(
       ({ subject }) => access.administrator || (subject !== null && mayReadSubject(access, subject)),
     ),
     enforcement: status.enforcement,
-  }));
+  };
+}
+
+/** Everything that `quotas` takes from the ledger, each table once: the people of a large cluster are most of its time. */
+function readQuotas(reader: Reader, access: Access) {
+  const rows = quotaRows(reader);
+  return {
+    revision: reader.lastChangeOf(["limits", "grant", "tenant", "project", "member"]),
+    rule: shareRuleOf(reader),
+    nodes: quotaNodes(reader, new Map(), rows),
+    grants: [...reader.list(grants, { state: "running" }), ...reader.list(grants, { state: "approved" })]
+      .filter(({ subject }) => mayReadSubject(access, subject))
+      .map(grantView),
+    people: rows.people,
+    periodOf: periodsOf(rows.limits),
+    baselines: baselinesIn(reader),
+  };
+}
+
+function withUsage(nodes: readonly QuotaNodeView[], usage: ReadonlyMap<string, Usage>): readonly QuotaNodeView[] {
+  return nodes.map((node) => {
+    const used = usage.get(node.id);
+    return used === undefined ? node : { ...node, usage: used };
+  });
 }
 
 /**

@@ -14,12 +14,27 @@ import {
 import { members, people, projects, tenants } from "../ledger/organisation.ts";
 import { grants, limits } from "../ledger/quotas.ts";
 import type { Reader } from "../ledger/reader.ts";
-import type { PeriodOf } from "./engine.ts";
+import type { EnginePerson, PeriodOf } from "./engine.ts";
+
+/** What more than one question about quotas is answered of: thousands of rows, for whoever asks several to read once. */
+export interface QuotaRows {
+  readonly limits: readonly { readonly subject: string; readonly limits: Limits; readonly version: number }[];
+  readonly people: readonly EnginePerson[];
+}
+
+/** Throws AppError `unreadable` for a row that cannot be understood. */
+export function quotaRows(reader: Reader): QuotaRows {
+  return { limits: reader.list(limits), people: reader.list(people).map(({ uid, user }) => ({ uid, user })) };
+}
 
 /** Every subject of the ledger with its own limits, parents before children; usage as it is given. */
-export function quotaNodes(reader: Reader, usage: ReadonlyMap<string, Usage>): readonly QuotaNodeView[] {
-  const rows = new Map(reader.list(limits).map((row) => [row.subject, row]));
-  const users = new Map(reader.list(people).map(({ uid, user }) => [uid, user]));
+export function quotaNodes(
+  reader: Reader,
+  usage: ReadonlyMap<string, Usage>,
+  known: QuotaRows = quotaRows(reader),
+): readonly QuotaNodeView[] {
+  const rows = new Map(known.limits.map((row) => [row.subject, row]));
+  const users = new Map(known.people.map(({ uid, user }) => [uid, user]));
   const node = (id: string, level: QuotaNodeView["level"], parentId: string | null, name: string): QuotaNodeView => {
     const row = rows.get(id);
     const used = usage.get(id);
@@ -79,7 +94,11 @@ export function treeAt(nodes: readonly QuotaNodeView[], all: readonly Grant[], a
 
 /** The periods of the ledger's own limits. */
 export function periodsIn(reader: Reader): PeriodOf {
-  const periods = new Map(reader.list(limits).map((row) => [row.subject, row.limits.cardHours?.period ?? null]));
+  return periodsOf(reader.list(limits));
+}
+
+export function periodsOf(rows: QuotaRows["limits"]): PeriodOf {
+  const periods = new Map(rows.map((row) => [row.subject, row.limits.cardHours?.period ?? null]));
   return (subject) => periods.get(subject) ?? null;
 }
 
