@@ -34,6 +34,19 @@ test("a limit is written into the table, shown as a draft with its impact, appli
   await expect(page.getByText(/^Intact: \d+ rows/)).toBeVisible();
 });
 
+test("a draft outlasts a reload of the page, and discarding it too", async ({ console }) => {
+  const { quotas, page } = console;
+  await console.go("Quotas");
+  await quotas.write("vision", "GPU cards", "39");
+  await expect(quotas.draft.getByText("Kept when the page is closed or reloaded.")).toBeVisible();
+  await page.reload();
+  await expect(quotas.draft.getByText("40 to 39")).toBeVisible();
+  await quotas.draft.getByRole("button", { name: "Discard" }).click();
+  await page.reload();
+  await expect(quotas.row("vision")).toBeVisible();
+  await expect(quotas.draft).toHaveCount(0);
+});
+
 test("the row of the cursor stays in sight on the way down and up", async ({ console }) => {
   const { quotas, page } = console;
   await page.setViewportSize({ width: 1440, height: 480 });

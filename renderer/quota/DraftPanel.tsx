@@ -25,6 +25,7 @@ export function DraftPanel() {
   const error = useStore(store, (state) => state.error);
   const canUndo = useStore(store, (state) => state.history.past.length > 0);
   const canRedo = useStore(store, (state) => state.history.future.length > 0);
+  const isKept = useStore(store, (state) => state.isKept);
   const isEditor = mayEditAny(look.me);
   useEffect(() => {
     if (!isEditor) return;
@@ -105,6 +106,9 @@ export function DraftPanel() {
               {t("quota.discard")}
             </button>
             <Key>Ctrl Enter</Key>
+            <p className={isKept ? `muted ${styles.small}` : styles.problem}>
+              {t(isKept ? "quota.kept" : "quota.notKept")}
+            </p>
           </>
         ) : null}
         {progress === null && draft.size === 0 && applied !== null && applied.back.size > 0 ? (

@@ -60,6 +60,15 @@ function withoutSubjects(draft: QuotaDraft, subjects: ReadonlySet<string>): Quot
   return new Map([...draft].filter(([subject]) => !subjects.has(subject)));
 }
 
+/** Without what stands already as it was drafted. */
+export function withoutReached(model: QuotaModel, draft: QuotaDraft): QuotaDraft {
+  const reached = [...draft].filter(([subject, { limits }]) => {
+    const standing = model.nodes.get(subject);
+    return standing !== undefined && changesBetween(standing.limits, limits).length === 0;
+  });
+  return withoutSubjects(draft, new Set(reached.map(([subject]) => subject)));
+}
+
 /** What `quota.set` is asked for. */
 export function editsOf(draft: QuotaDraft): readonly QuotaEdit[] {
   return [...draft].map(([subject, { limits, basedOn }]) => ({ subject, limits, basedOn }));

@@ -141,6 +141,8 @@ export const quota = {
   "quota.progress": "{{done}} of {{total}}",
   "quota.apply": "Apply",
   "quota.discard": "Discard",
+  "quota.kept": "Kept when the page is closed or reloaded.",
+  "quota.notKept": "Too large to keep: it is lost with the page.",
   "quota.key-apply": "Apply the draft of limits",
   "quota.takeBack_one": "Take back {{count}} change",
   "quota.takeBack_other": "Take back {{count}} changes",

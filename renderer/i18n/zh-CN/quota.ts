@@ -127,6 +127,8 @@ export const quota: Translated<typeof english> = {
   "quota.progress": "{{done}} / {{total}}",
   "quota.apply": "应用",
   "quota.discard": "放弃",
+  "quota.kept": "关闭或重新加载页面后仍会保留。",
+  "quota.notKept": "无法保存：离开页面后会丢失。",
   "quota.key-apply": "应用限额草稿",
   "quota.takeBack_other": "撤回 {{count}} 处更改",
   "quota.outcome": "结果",
