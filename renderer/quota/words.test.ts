@@ -25,6 +25,13 @@ describe("faults of a file", () => {
     ]);
   });
 
+  test("without a first line of names, that is said once with the names that are expected", () => {
+    expect(sentences("t0nxp,tenant,NLP,12,,,,,,\n")[0]?.[0]).toBe(
+      "The first line does not name the columns. Expected: ID, Level, Name, GPU cards, GPU memory (GiB), CPU cores, RAM (GiB), Card-hours, Period, Time zone.",
+    );
+    expect(sentences("t0nxp,tenant,NLP,12,,,,,,\n")).toHaveLength(1);
+  });
+
   test("of the whole file name no column", () => {
     expect(sentences("")).toEqual([["Line 1, column 1: the file is empty", "第 1 行第 1 列：文件为空"]]);
   });

@@ -1,6 +1,7 @@
 /** Limits, usage and what a draft would do, in words. */
 import type { Enforcement, QuotaAnswer } from "../../shared/protocol/control.ts";
 import {
+  expectedColumns,
   type Fraction,
   type Impact,
   type LimitChange,
@@ -109,7 +110,7 @@ export function noteOf(t: Translate, format: Format, model: QuotaModel, cell: Qu
   }
   if (cell.boundBy !== null) {
     const { nodeId, limit } = cell.boundBy;
-    const words = t("quota.boundBy", { place: placeWords(t, model, nodeId) });
+    const words = t("quota.boundBy", { place: nodeName(t, model, nodeId) });
     return { words, figure: amountWords(format, limit, "down"), tone: "muted" };
   }
   if (cell.raised !== null) {
@@ -237,6 +238,7 @@ const csvFaults: Readonly<Record<OwnCsvFault, MessageKey>> = {
   "text-after-quote": "quota.csv-text-after-quote",
   "quote-inside": "quota.csv-quote-inside",
   "empty-file": "quota.csv-empty-file",
+  "no-header": "quota.csv-no-header",
   "wrong-separator": "quota.csv-wrong-separator",
   "missing-column": "quota.csv-missing-column",
   "unknown-column": "quota.csv-unknown-column",
@@ -253,6 +255,9 @@ function isOwnCsvFault(fault: LimitsCsvError["fault"]): fault is OwnCsvFault {
 
 /** `Line 3, column 6 (CPU cores): “1.5”, must be whole`. */
 export function csvErrorWords(t: Translate, { line, column, header, fault, found }: LimitsCsvError): string {
+  if (fault === "no-header" || fault === "wrong-separator") {
+    return t(csvFaults[fault], { columns: expectedColumns().join(t("common.listSeparator")) });
+  }
   const reason = t(isOwnCsvFault(fault) ? csvFaults[fault] : `quota.fault-${fault}`);
   const why = found === "" ? reason : t("quota.csvFound", { found, why: reason });
   return header === null
