@@ -1,7 +1,7 @@
 /** The limits of another tenant, level by level, into the draft. */
 import { useMemo, useState } from "react";
 import { useText } from "../i18n/index.ts";
-import { copyTenant } from "./edits.ts";
+import { copyTenant, sourcesFor } from "./edits.ts";
 import { useLook } from "./look.ts";
 import styles from "./quota.module.css";
 import { pathWords } from "./words.ts";
@@ -10,8 +10,7 @@ export function CopyTenant({ target }: { readonly target: string }) {
   const t = useText();
   const { model, draft, store, mayEdit } = useLook();
   const [unmatched, setUnmatched] = useState<readonly string[]>([]);
-  const tenants = useMemo(() => [...model.nodes.values()].filter(({ level }) => level === "tenant"), [model]);
-  const sources = tenants.filter(({ id }) => id !== target);
+  const sources = useMemo(() => sourcesFor(model, target), [model, target]);
   if (!mayEdit(target) || sources.length === 0) return null;
   return (
     <section className={styles.part}>
