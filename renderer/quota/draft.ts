@@ -36,6 +36,11 @@ export function mayEditAny(me: Pick<Me, "role" | "leads" | "open">): boolean {
   return me.role === "administrator" || me.open || me.leads.length > 0;
 }
 
+/** Of the cluster administrators alone are told limits and use: to others the sum of what they see would look like it. */
+export function maySeeFigures(me: Pick<Me, "role" | "open">, subject: string): boolean {
+  return subject !== "cluster" || me.role === "administrator" || me.open;
+}
+
 /** A node's own limits as drafted, else as they stand. */
 export function ownLimits(model: QuotaModel, draft: QuotaDraft, subject: string): Limits {
   return draft.get(subject)?.limits ?? model.nodes.get(subject)?.limits ?? {};
