@@ -9,7 +9,7 @@ import { type DraftConflict, resolveConflicts } from "./draft.ts";
 import { useLook } from "./look.ts";
 import { MeanwhileFacts } from "./MeanwhileFacts.tsx";
 import styles from "./quota.module.css";
-import { changeWords, pathWords, resourceWords } from "./words.ts";
+import { changeWords, exactChangeWords, pathWords, resourceWords } from "./words.ts";
 
 /** More than these are left out. */
 const listed = 100;
@@ -86,7 +86,9 @@ function Conflict({
         {differing.map((change) => (
           <div key={change.resource} className={styles.factRow}>
             <dt>{resourceWords(t, change.resource)}</dt>
-            <dd>{t("quota.theirsMine", { words: changeWords(t, format, change) })}</dd>
+            <dd title={exactChangeWords(t, change)}>
+              {t("quota.theirsMine", { words: changeWords(t, format, change) })}
+            </dd>
           </div>
         ))}
       </dl>

@@ -4,7 +4,7 @@ import { useStore } from "zustand";
 import { type AppErrorData, toErrorData } from "../../shared/errors.ts";
 import { parseSubject } from "../../shared/organisation/subject.ts";
 import type { AllocationView, WaitReason } from "../../shared/protocol/control.ts";
-import { type Fraction, type QuotaLevel, type Resource, usageOf } from "../../shared/quota/index.ts";
+import { type Fraction, type QuotaLevel, type Resource, toWords, usageOf } from "../../shared/quota/index.ts";
 import { go } from "../app/views.ts";
 import { TenantSwatch } from "../board/Swatch.tsx";
 import { client } from "../client/index.ts";
@@ -199,7 +199,12 @@ function Allocation({ allocation }: { readonly allocation: AllocationView }) {
         </span>
         <span className="muted">{id}</span>
       </span>
-      <span className={`muted ${styles.small}`} title={startedAt === null ? undefined : format.exact(startedAt)}>
+      <span
+        className={`muted ${styles.small}`}
+        title={[exactWords(t, "cards", cards), startedAt === null ? "" : format.exact(startedAt)]
+          .filter((part) => part !== "")
+          .join("\n")}
+      >
         {detail.join(t("common.separator"))}
       </span>
       {state === "waiting" && subject !== null ? <Why subject={subject} allocationId={id} /> : null}
@@ -253,7 +258,7 @@ function Why({ subject, allocationId }: { readonly subject: string; readonly all
           {found.blockers.length === 0 ? null : (
             <ul>
               {found.blockers.map((blocker) => (
-                <li key={`${blocker.subject} ${blocker.resource}`}>
+                <li key={`${blocker.subject} ${blocker.resource}`} title={toWords(blocker.missing)}>
                   {t(blocker.subject === null && blocker.name === "" ? "quota.blockerUnseen" : "quota.blocker", {
                     level: levelWords(t, blocker.level),
                     name: blocker.name,
