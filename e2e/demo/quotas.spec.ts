@@ -34,6 +34,39 @@ test("a limit is written into the table, shown as a draft with its impact, appli
   await expect(page.getByText(/^Intact: \d+ rows/)).toBeVisible();
 });
 
+test("a draft outlasts a reload of the page, and discarding it too", async ({ console }) => {
+  const { quotas, page } = console;
+  await console.go("Quotas");
+  await quotas.write("vision", "GPU cards", "39");
+  await expect(quotas.draft.getByText("Kept when the page is closed or reloaded.")).toBeVisible();
+  await page.reload();
+  await expect(quotas.draft.getByText("40 to 39")).toBeVisible();
+  await quotas.draft.getByRole("button", { name: "Discard" }).click();
+  await page.reload();
+  await expect(quotas.row("vision")).toBeVisible();
+  await expect(quotas.draft).toHaveCount(0);
+});
+
+test("what somebody else changed meanwhile is said by resource", async ({ console, open, browser }) => {
+  const { quotas } = console;
+  await console.go("Quotas");
+  await quotas.write("robotics", "GPU cards", "22");
+  await expect(quotas.draft.getByText("20 to 22")).toBeVisible();
+  const context = await browser.newContext();
+  const other = await open(await context.newPage());
+  await other.go("Quotas");
+  await other.quotas.write("robotics", "GPU cards", "25");
+  await other.quotas.apply.click();
+  await expect(other.quotas.outcome).toContainText("1 change applied");
+  await context.close();
+
+  await expect(quotas.draft.getByText("1 row was changed meanwhile")).toBeVisible();
+  await expect(quotas.draft.getByText("20 → 25")).toBeVisible();
+  await expect(quotas.draft).not.toContainText(/numerator|since you opened/);
+  await quotas.draft.getByRole("button", { name: "Take theirs" }).click();
+  await expect(quotas.cell("robotics", "GPU cards")).toContainText("/25");
+});
+
 test("the row of the cursor stays in sight on the way down and up", async ({ console }) => {
   const { quotas, page } = console;
   await page.setViewportSize({ width: 1440, height: 480 });

@@ -1,44 +1,19 @@
-/** `?`: every key that does something now. */
+/** `?`: every key that does something in the view that is open. */
 import { useEffect, useState } from "react";
 import { Dialog, Heading, Modal, ModalOverlay } from "react-aria-components";
-import { type KeyCommand, registeredKeys, registerKey } from "../app/keys.ts";
+import { registeredKeys, registerKey } from "../app/keys.ts";
+import { useRoute } from "../app/views.ts";
 import { Key } from "../design/controls.tsx";
-import { type MessageKey, useText } from "../i18n/index.ts";
+import { useText } from "../i18n/index.ts";
 import styles from "./help.module.css";
 import { keyLabels } from "./key-labels.ts";
+import { type KeyGroup, keyGroups } from "./lines.ts";
 
-interface Line {
-  readonly keys: readonly string[];
-  readonly title: MessageKey;
-}
-
-/** Keys of the draft that hold only while something is picked up or focused, so that nobody registers them. */
-const held: readonly Line[] = [
-  { keys: ["arrowleft", "arrowright"], title: "keys.aim" },
-  { keys: ["arrowup", "arrowdown"], title: "keys.aimGpu" },
-  { keys: ["enter"], title: "keys.drop" },
-  { keys: ["escape"], title: "keys.putBack" },
-];
-/** Registered only while there is a plan. */
-const onPlan: readonly Line[] = [{ keys: ["ctrl+enter"], title: "keys.apply" }];
-const onInstance: readonly Line[] = [
-  { keys: ["enter"], title: "keys.menu" },
-  { keys: ["delete"], title: "keys.delete" },
-];
-
-/** Commands with the same title are one line with several keys. */
-function linesOf(commands: readonly KeyCommand[]): readonly Line[] {
-  const byTitle = new Map<MessageKey, string[]>();
-  for (const { keys, title } of commands) byTitle.set(title, [...(byTitle.get(title) ?? []), keys]);
-  return [...byTitle].map(([title, keys]) => ({ keys, title }));
-}
-
-function Group({ title, lines }: { readonly title: string; readonly lines: readonly Line[] }) {
+function Group({ title, lines }: KeyGroup) {
   const t = useText();
-  if (lines.length === 0) return null;
   return (
     <section>
-      <h3>{title}</h3>
+      <h3>{t(title)}</h3>
       <dl className={styles.lines}>
         {lines.map((line) => (
           <div key={line.title}>
@@ -61,6 +36,7 @@ function Group({ title, lines }: { readonly title: string; readonly lines: reado
 
 export function HelpSheet() {
   const t = useText();
+  const view = useRoute((route) => route.view);
   const [open, setOpen] = useState(false);
   useEffect(
     () =>
@@ -74,10 +50,7 @@ export function HelpSheet() {
       }),
     [],
   );
-  const lines = open ? linesOf(registeredKeys()) : [];
-  const registered = lines.filter(({ title }) => title.startsWith("keys.") && title !== "keys.help");
-  const changes = [...registered, ...onPlan.filter(({ title }) => registered.every((line) => line.title !== title))];
-  const others = lines.filter((line) => !registered.includes(line));
+  const [first, ...others] = open ? keyGroups(view, registeredKeys()) : [];
   return (
     <ModalOverlay className={styles.overlay ?? ""} isOpen={open} isDismissable onOpenChange={setOpen}>
       <Modal className={styles.modal ?? ""}>
@@ -89,12 +62,11 @@ export function HelpSheet() {
             </button>
           </div>
           <div className={styles.groups}>
+            <div>{first === undefined ? null : <Group {...first} />}</div>
             <div>
-              <Group title={t("keys.group-go")} lines={others} />
-            </div>
-            <div>
-              <Group title={t("keys.group-change")} lines={[...changes, ...onInstance]} />
-              <Group title={t("keys.group-held")} lines={held} />
+              {others.map((group) => (
+                <Group key={group.title} {...group} />
+              ))}
             </div>
           </div>
         </Dialog>

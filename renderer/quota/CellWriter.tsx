@@ -1,5 +1,5 @@
 /** The field in a cell. Enter and Tab take what is written and go on, Escape leaves it as it was. */
-import { useEffect, useRef } from "react";
+import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { useStore } from "zustand";
 import { useText } from "../i18n/index.ts";
 import type { QuotaColumn } from "./model.ts";
@@ -62,11 +62,23 @@ export function CellWriter({ column }: { readonly column: QuotaColumn }) {
           else takeAndGo(way * step[0], way * step[1]);
         }}
       />
-      {fault === null ? null : (
-        <span id="quota-fault" className={styles.fault} role="alert">
-          {fault}
-        </span>
-      )}
+      {fault === null ? null : <CellFault words={fault} />}
     </>
+  );
+}
+
+/** Under the cell, or above it where the table ends there. */
+function CellFault({ words }: { readonly words: string }) {
+  const bubble = useRef<HTMLSpanElement>(null);
+  const [isAbove, setIsAbove] = useState(false);
+  useLayoutEffect(() => {
+    const table = bubble.current?.closest("[data-quota-table]");
+    if (table === null || table === undefined || bubble.current === null) return;
+    setIsAbove(bubble.current.getBoundingClientRect().bottom > table.getBoundingClientRect().top + table.clientHeight);
+  }, []);
+  return (
+    <span ref={bubble} id="quota-fault" className={styles.fault} data-above={isAbove ? "" : undefined} role="alert">
+      {words}
+    </span>
   );
 }

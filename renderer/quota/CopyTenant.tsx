@@ -1,16 +1,10 @@
 /** The limits of another tenant, level by level, into the draft. */
 import { useMemo, useState } from "react";
-import type { QuotaNodeView } from "../../shared/protocol/control.ts";
 import { useText } from "../i18n/index.ts";
-import { copyTenant } from "./edits.ts";
+import { copySources, copyTenant } from "./edits.ts";
 import { useLook } from "./look.ts";
-import type { QuotaModel } from "./model.ts";
 import styles from "./quota.module.css";
 import { pathWords } from "./words.ts";
-
-function tenantsOf(model: QuotaModel): readonly QuotaNodeView[] {
-  return model.childrenOf(0).flatMap((position) => model.nodes.get(model.tree.nodes[position]?.id ?? "") ?? []);
-}
 
 /** Not keyed by the target: of some hundred tenants to choose from, one differs from row to row. */
 export function CopyTenant({ target }: { readonly target: string }) {
@@ -18,7 +12,7 @@ export function CopyTenant({ target }: { readonly target: string }) {
   const { model, draft, store, mayEdit } = useLook();
   const [copied, setCopied] = useState<{ readonly target: string; readonly unmatched: readonly string[] } | null>(null);
   const unmatched = copied?.target === target ? copied.unmatched : [];
-  const tenants = useMemo(() => tenantsOf(model), [model]);
+  const tenants = useMemo(() => copySources(model), [model]);
   const sources = tenants.filter(({ id }) => id !== target);
   if (!mayEdit(target) || sources.length === 0) return null;
   return (

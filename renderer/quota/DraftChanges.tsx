@@ -7,7 +7,7 @@ import type { Desk } from "./desk.ts";
 import { useLook } from "./look.ts";
 import type { QuotaModel } from "./model.ts";
 import styles from "./quota.module.css";
-import { changeWords, pathWords, resourceWords } from "./words.ts";
+import { changeWords, exactChangeWords, pathWords, resourceWords } from "./words.ts";
 
 /** More than these are counted, not listed. */
 const listed = 100;
@@ -59,7 +59,9 @@ const Change = memo(function Change({ desk, model, subject, limits }: ChangeProp
           <span className="muted truncate" title={resourceWords(t, change.resource)}>
             {resourceWords(t, change.resource)}
           </span>
-          <span data-kind={change.kind}>{changeWords(t, format, change)}</span>
+          <span data-kind={change.kind} title={exactChangeWords(t, change)}>
+            {changeWords(t, format, change)}
+          </span>
         </div>
       ))}
     </li>

@@ -1,26 +1,33 @@
 /** What somebody else changed in the meantime, and both ways out. */
-import { useMemo } from "react";
 import { useStore } from "zustand";
 import type { QuotaOutcome } from "../../shared/protocol/control.ts";
 import { changesBetween } from "../../shared/quota/index.ts";
 import { useFormat } from "../i18n/format.ts";
 import { useText } from "../i18n/index.ts";
-import { conflictsOf, type DraftConflict, resolveConflicts } from "./draft.ts";
+import type { AnsweredCommands } from "./commands.ts";
+import { type DraftConflict, resolveConflicts } from "./draft.ts";
 import { useLook } from "./look.ts";
+import { MeanwhileFacts } from "./MeanwhileFacts.tsx";
 import styles from "./quota.module.css";
-import { changeWords, pathWords, resourceWords } from "./words.ts";
+import { changeWords, exactChangeWords, pathWords, resourceWords } from "./words.ts";
 
 /** More than these are left out. */
 const listed = 100;
 
-export function DraftConflicts() {
+interface ConflictsProps {
+  readonly conflicts: readonly DraftConflict[];
+  readonly answered: AnsweredCommands | null;
+}
+
+export function DraftConflicts({ conflicts, answered }: ConflictsProps) {
   const t = useText();
   const { model, draft, store } = useLook();
   const applied = useStore(store, (state) => state.applied);
-  const conflicts = useMemo(() => conflictsOf(model, draft), [model, draft]);
   if (conflicts.length === 0) return null;
   const resolve = (subjects: readonly string[], way: "mine" | "theirs"): void =>
     store.draft(resolveConflicts(model, draft, new Set(subjects), way));
+  // The later answer knows more; while it is asked for, that of the application stands.
+  const outcomes = answered?.result?.outcomes ?? applied?.result.outcomes ?? [];
   const all = conflicts.map(({ subject }) => subject);
   return (
     <section className={styles.conflicts} aria-labelledby="quota-conflicts">
@@ -29,7 +36,7 @@ export function DraftConflicts() {
         <Conflict
           key={conflict.subject}
           conflict={conflict}
-          outcome={applied?.result.outcomes.find(({ subject }) => subject === conflict.subject) ?? null}
+          outcome={outcomes.find(({ subject }) => subject === conflict.subject) ?? null}
           onResolve={(way) => resolve([conflict.subject], way)}
         />
       ))}
@@ -53,7 +60,7 @@ function Conflict({
   onResolve,
 }: {
   readonly conflict: DraftConflict;
-  /** Of the last application, which names who changed it. */
+  /** Of an application or a look at its commands, which names who changed it. */
   readonly outcome: QuotaOutcome | null;
   readonly onResolve: (way: "mine" | "theirs") => void;
 }) {
@@ -75,18 +82,13 @@ function Conflict({
             : t("quota.conflictBy", { by: last.by, at: format.clock(last.at, Date.now()) })}
       </p>
       <dl className="facts">
-        {meanwhile.map((change) => (
-          <div key={`${change.field} ${change.at}`} className={styles.factRow}>
-            <dt>{change.field}</dt>
-            <dd className="mono">
-              {change.before ?? t("quota.none")} → {change.after ?? t("quota.none")}
-            </dd>
-          </div>
-        ))}
+        <MeanwhileFacts changes={theirs === null ? [] : meanwhile} />
         {differing.map((change) => (
           <div key={change.resource} className={styles.factRow}>
             <dt>{resourceWords(t, change.resource)}</dt>
-            <dd>{t("quota.theirsMine", { words: changeWords(t, format, change) })}</dd>
+            <dd title={exactChangeWords(t, change)}>
+              {t("quota.theirsMine", { words: changeWords(t, format, change) })}
+            </dd>
           </div>
         ))}
       </dl>

@@ -1,5 +1,6 @@
 /** What the draft would do, in sentences, the gravest first. */
 import { useMemo } from "react";
+import { useFormat } from "../i18n/format.ts";
 import { useText } from "../i18n/index.ts";
 import { useImpact, useLook } from "./look.ts";
 import styles from "./quota.module.css";
@@ -10,12 +11,13 @@ const listed = 20;
 
 export function DraftImpact() {
   const t = useText();
+  const format = useFormat();
   const look = useLook();
   const { model } = look;
   const impact = useImpact(look);
   const sentences = useMemo(
-    () => (impact === null ? null : impactSentences(t, model, impact, listed)),
-    [t, model, impact],
+    () => (impact === null ? null : impactSentences(t, format, model, impact, listed)),
+    [t, format, model, impact],
   );
   return (
     <section className={styles.part} aria-busy={sentences === null}>
@@ -23,8 +25,8 @@ export function DraftImpact() {
       {sentences === null ? <p className="muted">{t("quota.workingOut")}</p> : null}
       {sentences?.count === 0 ? <p className="muted">{t("quota.noImpact")}</p> : null}
       <ul className={styles.sentences}>
-        {sentences?.first.map(({ key, words, tone }) => (
-          <li key={key} data-tone={tone}>
+        {sentences?.first.map(({ key, words, title, tone }) => (
+          <li key={key} data-tone={tone} title={title}>
             {words}
           </li>
         ))}

@@ -1,17 +1,18 @@
 /** The draft of limits: what changes, what that does, the exact commands, and what came of it once applied. */
-import { useEffect } from "react";
+import { useEffect, useMemo } from "react";
 import { useStore } from "zustand";
 import { registerKey } from "../app/keys.ts";
 import { Key } from "../design/controls.tsx";
 import { RedoIcon, UndoIcon } from "../design/icons.tsx";
 import { ErrorText } from "../i18n/ErrorText.tsx";
 import { useText } from "../i18n/index.ts";
+import { useCommands } from "./commands.ts";
 import { DraftChanges } from "./DraftChanges.tsx";
 import { DraftCommands } from "./DraftCommands.tsx";
 import { DraftConflicts } from "./DraftConflicts.tsx";
 import { DraftImpact } from "./DraftImpact.tsx";
 import { DraftOutcome } from "./DraftOutcome.tsx";
-import { emptyDraft, mayEditAny } from "./draft.ts";
+import { conflictsOf, emptyDraft, mayEditAny } from "./draft.ts";
 import { useLook } from "./look.ts";
 import styles from "./quota.module.css";
 import { takeWritten } from "./table-keys.ts";
@@ -25,6 +26,9 @@ export function DraftPanel() {
   const error = useStore(store, (state) => state.error);
   const canUndo = useStore(store, (state) => state.history.past.length > 0);
   const canRedo = useStore(store, (state) => state.history.future.length > 0);
+  const isKept = useStore(store, (state) => state.isKept);
+  const conflicts = useMemo(() => conflictsOf(look.model, draft), [look.model, draft]);
+  const answered = useCommands(store, draft, progress !== null, conflicts.length);
   const isEditor = mayEditAny(look.me);
   useEffect(() => {
     if (!isEditor) return;
@@ -69,7 +73,7 @@ export function DraftPanel() {
       <section className={styles.draftBody} tabIndex={0} aria-label={t("quota.draftLabel")}>
         {applied === null ? null : <DraftOutcome result={applied.result} />}
         {error === null || draft.size === 0 ? null : <ErrorText error={error} />}
-        <DraftConflicts />
+        <DraftConflicts conflicts={conflicts} answered={answered} />
         {draft.size === 0 ? (
           applied === null ? (
             <p className="muted">{t("quota.draftEmpty")}</p>
@@ -78,7 +82,7 @@ export function DraftPanel() {
           <>
             <DraftChanges />
             <DraftImpact />
-            <DraftCommands />
+            <DraftCommands conflicts={conflicts} answered={answered} />
           </>
         )}
       </section>
@@ -105,6 +109,9 @@ export function DraftPanel() {
               {t("quota.discard")}
             </button>
             <Key>Ctrl Enter</Key>
+            <p className={isKept ? `muted ${styles.small}` : styles.problem}>
+              {t(isKept ? "quota.kept" : "quota.notKept")}
+            </p>
           </>
         ) : null}
         {progress === null && draft.size === 0 && applied !== null && applied.back.size > 0 ? (

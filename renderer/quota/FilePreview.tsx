@@ -23,11 +23,15 @@ export function FilePreview({ file }: { readonly file: ReadFile }) {
       ) : (
         <>
           <p className={styles.problem}>{t("quota.fileRefused", { count: preview.errors.length })}</p>
-          <ul>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+          <ul className={styles.faults} tabIndex={0} aria-label={t("quota.faults")}>
             {preview.errors.slice(0, listed).map((error) => {
               const words = csvErrorWords(t, error);
               return <li key={words}>{words}</li>;
             })}
+            {preview.errors.length > listed ? (
+              <li className="muted">{t("quota.more", { count: preview.errors.length - listed })}</li>
+            ) : null}
           </ul>
         </>
       )}

@@ -4,21 +4,23 @@ import { useStore } from "zustand";
 import { type AppErrorData, toErrorData } from "../../shared/errors.ts";
 import { parseSubject } from "../../shared/organisation/subject.ts";
 import type { AllocationView, WaitReason } from "../../shared/protocol/control.ts";
-import { type QuotaLevel, type Resource, usageOf } from "../../shared/quota/index.ts";
+import { type Fraction, type QuotaLevel, type Resource, toWords, usageOf } from "../../shared/quota/index.ts";
 import { go } from "../app/views.ts";
 import { TenantSwatch } from "../board/Swatch.tsx";
 import { client } from "../client/index.ts";
 import { ErrorText } from "../i18n/ErrorText.tsx";
 import { useFormat } from "../i18n/format.ts";
-import { useText } from "../i18n/index.ts";
+import { type Translate, useText } from "../i18n/index.ts";
 import { askArgument } from "../requests/form.ts";
 import { tenantMark } from "../stores/colouring.ts";
 import { CopyTenant } from "./CopyTenant.tsx";
+import { maySeeFigures } from "./draft.ts";
 import { GpuTypes } from "./GpuTypes.tsx";
 import { LookContext, useLook } from "./look.ts";
 import { type QuotaModel, resourceOf } from "./model.ts";
 import styles from "./quota.module.css";
 import type { QuotaSelection } from "./selection.ts";
+import { Unseen } from "./TableCell.tsx";
 import { amountWords, exactWords, levelWords, nodeName, resourceWords, unitWords } from "./words.ts";
 
 const listed = 50;
@@ -90,7 +92,8 @@ function wayUp(model: QuotaModel, id: string): readonly string[] {
 function Chain({ id, resource }: { readonly id: string; readonly resource: Resource | null }) {
   const t = useText();
   const format = useFormat();
-  const { model, tree } = useLook();
+  const { model, tree, me } = useLook();
+  if (!maySeeFigures(me, id)) return <p className="muted">{t("quota.unseen")}</p>;
   if (resource === null) return <p className="muted">{t("quota.noLimit")}</p>;
   const levels = wayUp(model, id).map((nodeId) => {
     const position = tree.positions.get(nodeId) ?? 0;
@@ -110,10 +113,14 @@ function Chain({ id, resource }: { readonly id: string; readonly resource: Resou
             <span className="truncate" title={nodeId}>
               {nodeName(t, model, nodeId)}
             </span>
-            <span title={t("quota.usedExact", { amount: exactWords(t, resource, used) })}>
-              {amountWords(format, used, "up")} /{" "}
-              {limit === null ? t("quota.unlimited") : amountWords(format, limit, "down")}
-            </span>
+            {maySeeFigures(me, nodeId) ? (
+              <span title={chainTitle(t, resource, used, limit)}>
+                {amountWords(format, used, "up")} /{" "}
+                {limit === null ? t("quota.unlimited") : amountWords(format, limit, "down")}
+              </span>
+            ) : (
+              <Unseen />
+            )}
             <span className="muted">{changedBy(t, level)}</span>
           </li>
         ))}
@@ -125,6 +132,12 @@ function Chain({ id, resource }: { readonly id: string; readonly resource: Resou
       )}
     </section>
   );
+}
+
+function chainTitle(t: Translate, resource: Resource, used: Fraction, limit: Fraction | null): string {
+  const lines = [t("quota.usedExact", { amount: exactWords(t, resource, used) })];
+  if (limit !== null) lines.push(t("quota.limitExact", { amount: exactWords(t, resource, limit) }));
+  return lines.join("\n");
 }
 
 function changedBy(t: ReturnType<typeof useText>, level: QuotaLevel): string {
@@ -186,7 +199,12 @@ function Allocation({ allocation }: { readonly allocation: AllocationView }) {
         </span>
         <span className="muted">{id}</span>
       </span>
-      <span className={`muted ${styles.small}`} title={startedAt === null ? undefined : format.exact(startedAt)}>
+      <span
+        className={`muted ${styles.small}`}
+        title={[exactWords(t, "cards", cards), startedAt === null ? "" : format.exact(startedAt)]
+          .filter((part) => part !== "")
+          .join("\n")}
+      >
         {detail.join(t("common.separator"))}
       </span>
       {state === "waiting" && subject !== null ? <Why subject={subject} allocationId={id} /> : null}
@@ -240,7 +258,7 @@ function Why({ subject, allocationId }: { readonly subject: string; readonly all
           {found.blockers.length === 0 ? null : (
             <ul>
               {found.blockers.map((blocker) => (
-                <li key={`${blocker.subject} ${blocker.resource}`}>
+                <li key={`${blocker.subject} ${blocker.resource}`} title={toWords(blocker.missing)}>
                   {t(blocker.subject === null && blocker.name === "" ? "quota.blockerUnseen" : "quota.blocker", {
                     level: levelWords(t, blocker.level),
                     name: blocker.name,

@@ -29,12 +29,12 @@ export function QuotaView() {
     <LedgerGate>
       {({ clusterId, control, me }) => (
         <Quotas
-          key={clusterId}
+          key={`${clusterId} ${me.uid}`}
           clusterId={clusterId}
           clusterName={clusterName ?? clusterId}
           control={control}
           me={me}
-          store={quotaStoreFor(clusterId)}
+          store={quotaStoreFor(clusterId, me.uid)}
         />
       )}
     </LedgerGate>

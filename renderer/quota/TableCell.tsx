@@ -29,7 +29,10 @@ export const TableCell = memo(function TableCell(props: CellProps) {
   const hands = useHands();
   const { column, share } = cell;
   // Words take longer than figures, and the cursor changes none of them.
-  const title = useMemo(() => cellTitle(t, model, answer, cell, column), [t, model, answer, cell, column]);
+  const title = useMemo(
+    () => (cell.isUnseen ? t("quota.unseen") : cellTitle(t, model, answer, cell, column)),
+    [t, model, answer, cell, column],
+  );
   return (
     // biome-ignore lint/a11y/useSemanticElements: as in the table
     // biome-ignore lint/a11y/useFocusableInteractive: as in the table
@@ -57,6 +60,7 @@ const Figures = memo(function Figures({ cell, model, answer }: Pick<CellProps, "
   const t = useText();
   const format = useFormat();
   const { column, used, limit, boundBy, resource, share } = cell;
+  if (cell.isUnseen) return <Unseen />;
   const note = noteOf(t, format, model, cell);
   const period = column === "cardHours" ? periodWords(t, resource) : "";
   const isEmpty = limit === null && boundBy === null && used.numerator === 0;
@@ -90,3 +94,14 @@ const Figures = memo(function Figures({ cell, model, answer }: Pick<CellProps, "
     </>
   );
 });
+
+/** A dash for the eye, the words for who listens. */
+export function Unseen() {
+  const t = useText();
+  return (
+    <span className={styles.blank} title={t("quota.unseen")}>
+      <span aria-hidden="true">–</span>
+      <span className="visually-hidden">{t("quota.unseen")}</span>
+    </span>
+  );
+}

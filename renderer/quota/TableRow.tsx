@@ -48,6 +48,7 @@ export const TableRow = memo(function TableRow(props: RowProps) {
       aria-selected={isMarked}
       aria-expanded={hasChildren ? isExpanded : undefined}
       data-current={cursorColumn === null ? undefined : ""}
+      data-writing={isWriting ? "" : undefined}
       data-match={isMatch ? undefined : "no"}
       style={{ insetBlockStart: start }}
     >

@@ -4,13 +4,15 @@
  */
 import { type Fraction, isEqual, type Limits } from "../../shared/quota/index.ts";
 import { same } from "../../shared/snapshot/same.ts";
-import { ownLimits } from "./draft.ts";
+import { maySeeFigures, ownLimits } from "./draft.ts";
 import type { Look } from "./look.ts";
 import { cellOf, type QuotaCell, type QuotaColumn, quotaColumns } from "./model.ts";
 
 export interface TableCellFacts extends QuotaCell {
   readonly column: QuotaColumn;
   readonly isDrafted: boolean;
+  /** Not told to the caller: none of the figures is shown. */
+  readonly isUnseen: boolean;
   /** How much of the limit that counts is in use, in percent; null where nobody limits it. */
   readonly share: number | null;
 }
@@ -48,7 +50,8 @@ function factsOf(look: Look, id: string): TableRowFacts {
     cells: quotaColumns.map((column) => {
       const cell = cellOf(tree, limits, id, column);
       const drafted = draft.has(id) && isDrafted(standing, limits, column);
-      return { ...cell, column, isDrafted: drafted, share: shareOf(cell) };
+      const isUnseen = !maySeeFigures(look.me, id);
+      return { ...cell, column, isDrafted: drafted, isUnseen, share: isUnseen ? null : shareOf(cell) };
     }),
   };
 }

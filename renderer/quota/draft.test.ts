@@ -6,6 +6,7 @@ import {
   editsOf,
   emptyDraft,
   mayEdit,
+  maySeeFigures,
   remainingAfter,
   resolveConflicts,
   wayBack,
@@ -82,4 +83,12 @@ it("keeps what failed, and takes back what was done", () => {
   expect(editsOf(wayBack(model, outcomes))).toEqual([
     { subject: "t0nxp_p01", limits: { cards: fraction(8) }, basedOn: 2 },
   ]);
+});
+
+it("keeps the cluster's figures for administrators", () => {
+  expect([
+    maySeeFigures(lead, "cluster"),
+    maySeeFigures(lead, "t0nxp"),
+    maySeeFigures({ ...lead, role: "administrator" }, "cluster"),
+  ]).toEqual([false, true, true]);
 });

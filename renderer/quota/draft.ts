@@ -36,6 +36,11 @@ export function mayEditAny(me: Pick<Me, "role" | "leads" | "open">): boolean {
   return me.role === "administrator" || me.open || me.leads.length > 0;
 }
 
+/** Of the cluster administrators alone are told limits and use: to others the sum of what they see would look like it. */
+export function maySeeFigures(me: Pick<Me, "role" | "open">, subject: string): boolean {
+  return subject !== "cluster" || me.role === "administrator" || me.open;
+}
+
 /** A node's own limits as drafted, else as they stand. */
 export function ownLimits(model: QuotaModel, draft: QuotaDraft, subject: string): Limits {
   return draft.get(subject)?.limits ?? model.nodes.get(subject)?.limits ?? {};
@@ -58,6 +63,15 @@ export function withEdits(model: QuotaModel, draft: QuotaDraft, edits: readonly 
 
 function withoutSubjects(draft: QuotaDraft, subjects: ReadonlySet<string>): QuotaDraft {
   return new Map([...draft].filter(([subject]) => !subjects.has(subject)));
+}
+
+/** Without what stands already as it was drafted. */
+export function withoutReached(model: QuotaModel, draft: QuotaDraft): QuotaDraft {
+  const reached = [...draft].filter(([subject, { limits }]) => {
+    const standing = model.nodes.get(subject);
+    return standing !== undefined && changesBetween(standing.limits, limits).length === 0;
+  });
+  return withoutSubjects(draft, new Set(reached.map(([subject]) => subject)));
 }
 
 /** What `quota.set` is asked for. */

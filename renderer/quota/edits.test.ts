@@ -1,9 +1,9 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import { fraction, type Limits, type Period } from "../../shared/quota/index.ts";
 import { emptyDraft, mayEdit, withEdits } from "./draft.ts";
-import { bulkEdit, cellText, copyTenant, previewCsv, toCsv, writeCell, writeGpuType } from "./edits.ts";
+import { bulkEdit, cellText, copySources, copyTenant, previewCsv, toCsv, writeCell, writeGpuType } from "./edits.ts";
 import { modelOf } from "./model.ts";
-import { lead, nowMs, smallAnswer } from "./testing/answers.ts";
+import { lead, node, nowMs, smallAnswer } from "./testing/answers.ts";
 
 const model = modelOf(smallAnswer, nowMs);
 const month: Period = { kind: "month", timeZone: "Asia/Shanghai" };
@@ -116,6 +116,12 @@ describe("a file", () => {
       { line: 8, fault: "unknown-id" },
     ]);
   });
+});
+
+test("limits are taken from other tenants, by name, and from none without one", () => {
+  const tenant = (id: string, name: string) => [id, node(id, "tenant", "cluster", name)] as const;
+  const nodes = new Map([tenant("b", "team 10"), tenant("c", " \u200b"), tenant("a", "Team 9"), tenant("d", "alpha")]);
+  expect(copySources({ nodes }).map(({ name }) => name)).toEqual(["alpha", "Team 9", "team 10"]);
 });
 
 describe("limits on GPU types", () => {

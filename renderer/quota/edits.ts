@@ -1,4 +1,5 @@
 /** What an operator does to limits: writes into a cell, changes many rows at once, copies a tenant, reads a file. Pure. */
+import type { QuotaNodeView } from "../../shared/protocol/control.ts";
 import {
   add,
   changesBetween,
@@ -151,6 +152,13 @@ export function copyTenant(model: QuotaModel, draft: QuotaDraft, sourceId: strin
   };
   copy(sourceId, targetId);
   return { edits, unmatched };
+}
+
+/** Tenants whose limits others may take, by name; one without a name could not be told from others. */
+export function copySources({ nodes }: Pick<QuotaModel, "nodes">): readonly QuotaNodeView[] {
+  return [...nodes.values()]
+    .filter(({ level, name }) => level === "tenant" && /[^\s\p{C}\p{Z}]/u.test(name))
+    .sort((a, b) => a.name.localeCompare(b.name, undefined, { numeric: true, sensitivity: "base" }));
 }
 
 export function toCsv(

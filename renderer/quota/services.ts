@@ -2,16 +2,25 @@
 import { useEffect, useMemo, useState } from "react";
 import type { ControlState } from "../../shared/api/contract.ts";
 import { client } from "../client/index.ts";
+import { draftKeeper } from "./kept-draft.ts";
 import { createQuotaStore, type QuotaStore } from "./store.ts";
 
-/** A draft outlasts the view: whoever looks at the board in between finds it again. */
+/** A draft outlasts the view and the page: whoever looks at the board in between, or loads anew, finds it again. */
 const stores = new Map<string, QuotaStore>();
 
-export function quotaStoreFor(clusterId: string): QuotaStore {
-  const known = stores.get(clusterId);
+export function quotaStoreFor(clusterId: string, uid: number): QuotaStore {
+  const key = `${clusterId} ${uid}`;
+  const known = stores.get(key);
   if (known !== undefined) return known;
-  const store = createQuotaStore(client(), clusterId);
-  stores.set(clusterId, store);
+  const keeper = draftKeeper(() => window.localStorage, clusterId, uid);
+  const store = createQuotaStore(client(), clusterId, Date.now, keeper);
+  stores.set(key, store);
+  window.addEventListener("pagehide", () => store.keep());
+  window.addEventListener("beforeunload", (event) => {
+    store.keep();
+    const { isKept, history } = store.getState();
+    if (!isKept && history.present.size > 0) event.preventDefault();
+  });
   return store;
 }
 

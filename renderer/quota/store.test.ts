@@ -3,13 +3,18 @@ import { AppError } from "../../shared/errors.ts";
 import type { QuotaAnswer, QuotaResult } from "../../shared/protocol/control.ts";
 import { fraction } from "../../shared/quota/index.ts";
 import type { Client } from "../client/index.ts";
-import { editsOf } from "./draft.ts";
+import { conflictsOf, editsOf, type QuotaDraft } from "./draft.ts";
+import type { DraftKeeper } from "./kept-draft.ts";
 import { createQuotaStore } from "./store.ts";
 import { nowMs, smallAnswer } from "./testing/answers.ts";
 
 const edit = (nodeId: string, cards: number) => ({ nodeId, limits: { cards: fraction(cards) } });
 
-function fakeClient(answers: (QuotaAnswer | AppError)[], result: QuotaResult | AppError) {
+function fakeClient(
+  answers: (QuotaAnswer | AppError)[],
+  result: QuotaResult | AppError,
+  keeper: DraftKeeper | null = null,
+) {
   const sent: unknown[] = [];
   const give = <T>(value: T | AppError | undefined) =>
     value === undefined || value instanceof AppError ? Promise.reject(value) : Promise.resolve(value);
@@ -21,7 +26,7 @@ function fakeClient(answers: (QuotaAnswer | AppError)[], result: QuotaResult | A
       return give(result);
     },
   } as unknown as Pick<Client, "request" | "task">;
-  return { sent, store: createQuotaStore(client, "c1", () => nowMs) };
+  return { sent, store: createQuotaStore(client, "c1", () => nowMs, keeper) };
 }
 
 const lost = new AppError({ code: "ssh-unreachable", message: "The host does not answer.", remedy: "Try again." });
@@ -79,4 +84,32 @@ it("undoes and redoes edits, and shows commands without progress", async () => {
   expect((await store.commands()).commands).toEqual([["sacctmgr"]]);
   expect(sent).toMatchObject([{ input: { dryRun: true } }]);
   expect(store.getState().progress).toBeNull();
+});
+
+it("keeps the draft for the page that comes next, which finds what was changed meanwhile", async () => {
+  let written: QuotaDraft = new Map();
+  const keeper: DraftKeeper = {
+    read: () => written,
+    write: (draft) => {
+      written = draft;
+      return true;
+    },
+  };
+  const nothing: QuotaResult = { outcomes: [], commands: [] };
+  const before = fakeClient([smallAnswer], nothing, keeper).store;
+  await before.load();
+  before.edit([edit("t0nxp_p01", 6), edit("t0nxp_p02", 5)]);
+  before.keep();
+
+  const isReached = (id: string) => id === "t0nxp_p02";
+  const changed = smallAnswer.nodes.map((node) =>
+    isReached(node.id) ? { ...node, version: 2, limits: { cards: fraction(5) } } : { ...node, version: 2 },
+  );
+  const { store } = fakeClient([{ ...smallAnswer, nodes: changed }], nothing, keeper);
+  await store.load();
+  const { model, history } = store.getState();
+  expect(editsOf(history.present)).toEqual([{ subject: "t0nxp_p01", limits: { cards: fraction(6) }, basedOn: 1 }]);
+  expect(model === null ? [] : conflictsOf(model, history.present).map(({ subject }) => subject)).toEqual([
+    "t0nxp_p01",
+  ]);
 });

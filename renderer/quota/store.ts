@@ -5,7 +5,8 @@ import type { QuotaAnswer, QuotaProgress, QuotaResult } from "../../shared/proto
 import type { LimitEdit } from "../../shared/quota/index.ts";
 import type { Client } from "../client/index.ts";
 import { commit, type History, redo, startHistory, undo } from "../partition/history.ts";
-import { editsOf, emptyDraft, type QuotaDraft, remainingAfter, wayBack, withEdits } from "./draft.ts";
+import { editsOf, emptyDraft, type QuotaDraft, remainingAfter, wayBack, withEdits, withoutReached } from "./draft.ts";
+import type { DraftKeeper } from "./kept-draft.ts";
 import { modelOf, type QuotaModel } from "./model.ts";
 
 export interface QuotaState {
@@ -14,6 +15,8 @@ export interface QuotaState {
   /** Why the last look or application failed; the answer before stays. */
   readonly error: AppErrorData | null;
   readonly history: History<QuotaDraft>;
+  /** The draft would be there again after the page was loaded anew. */
+  readonly isKept: boolean;
   /** The last change of the draft followed the one before it without a pause. */
   readonly isHurried: boolean;
   /** While a draft is being applied. */
@@ -34,16 +37,21 @@ export interface QuotaStore extends StoreApi<QuotaState> {
   commands(): Promise<QuotaResult>;
   /** Applies the draft. What was done leaves it; nothing happens while one is being applied. */
   apply(): Promise<void>;
+  /** Writes the draft down now, as a page does that is left. */
+  keep(): void;
 }
 
 /** Changes closer to each other are a key held down. */
 const pauseMs = 120;
+/** A draft of thousands of rows is not written down with each key. */
+const keepAfterMs = 250;
 
 const start: QuotaState = {
   answer: null,
   model: null,
   error: null,
   history: startHistory(emptyDraft),
+  isKept: true,
   isHurried: false,
   progress: null,
   applied: null,
@@ -53,17 +61,38 @@ export function createQuotaStore(
   client: Pick<Client, "request" | "task">,
   clusterId: string,
   nowMs: () => number = Date.now,
+  keeper: DraftKeeper | null = null,
 ): QuotaStore {
-  const store = createStore<QuotaState>(() => start);
+  const kept = keeper?.read() ?? emptyDraft;
+  const store = createStore<QuotaState>(() => ({ ...start, history: startHistory(kept) }));
   const { getState: state, setState: set } = store;
   let looks = 0;
   let movedAtMs = Number.NEGATIVE_INFINITY;
+  let keeping: ReturnType<typeof setTimeout> | undefined;
+  const keep = (): void => {
+    clearTimeout(keeping);
+    keeping = undefined;
+    set({ isKept: keeper === null || keeper.write(state().history.present) });
+  };
+  store.subscribe(({ history }, before) => {
+    if (keeper === null || history.present === before.history.present) return;
+    clearTimeout(keeping);
+    keeping = setTimeout(keep, keepAfterMs);
+  });
+  /** What was applied before the page was left is no draft any more. */
+  const restored = (model: QuotaModel): Pick<QuotaState, "history"> => {
+    const { history } = state();
+    const isFirst = state().model === null && history.present.size > 0;
+    return { history: isFirst ? startHistory(withoutReached(model, history.present)) : history };
+  };
   const load = async (): Promise<void> => {
     looks += 1;
     const look = looks;
     try {
       const answer = await client.request("quota.get", { clusterId, input: {} });
-      if (look === looks) set({ answer, model: modelOf(answer, nowMs()), error: null });
+      if (look !== looks) return;
+      const model = modelOf(answer, nowMs());
+      set({ answer, model, error: null, ...restored(model) });
     } catch (error) {
       if (look === looks) set({ error: toErrorData(error) });
     }
@@ -102,6 +131,9 @@ export function createQuotaStore(
     ...store,
     load,
     apply,
+    keep: () => {
+      if (keeping !== undefined) keep();
+    },
     edit: (edits) => {
       const { model, history } = state();
       if (model !== null) move(commit(history, withEdits(model, history.present, edits)));

@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { fraction, limitsFromCsv } from "../../shared/quota/index.ts";
+import { formatIn } from "../i18n/format.ts";
 import { textIn } from "../i18n/index.ts";
+import { draftImpact, emptyDraft, withEdits } from "./draft.ts";
 import { modelOf } from "./model.ts";
 import { nowMs, smallAnswer } from "./testing/answers.ts";
-import { csvErrorWords, driftSideWords, driftWords, exactWords } from "./words.ts";
+import { csvErrorWords, driftSideWords, driftWords, exactWords, impactSentences } from "./words.ts";
 
 const english = textIn("en");
 const chinese = textIn("zh-CN");
@@ -23,6 +25,13 @@ describe("faults of a file", () => {
         "第 3 行第 1 列（ID）：“t0xxx”，没有使用此 ID 的租户、项目或人员",
       ],
     ]);
+  });
+
+  test("without a first line of names, that is said once with the names that are expected", () => {
+    expect(sentences("t0nxp,tenant,NLP,12,,,,,,\n")[0]?.[0]).toBe(
+      "The first line does not name the columns. Expected: ID, Level, Name, GPU cards, GPU memory (GiB), CPU cores, RAM (GiB), Card-hours, Period, Time zone.",
+    );
+    expect(sentences("t0nxp,tenant,NLP,12,,,,,,\n")).toHaveLength(1);
   });
 
   test("of the whole file name no column", () => {
@@ -45,6 +54,16 @@ test("differences of the engine have words, and what is not known stays as it is
     "not there",
     "there",
     "8 cards",
+  ]);
+});
+
+test("an impact has the table's figures, limits rounded down and use up, and the exact ones as its title", () => {
+  const model = modelOf(smallAnswer, nowMs);
+  const draft = withEdits(model, emptyDraft, [{ nodeId: "t0nxp_p01", limits: { cards: fraction(3, 7) } }]);
+  const [first] = impactSentences(english, formatIn("en"), model, draftImpact(model, draft), 1).first;
+  expect([first?.words, first?.title]).toEqual([
+    "NLP / Chat: 2 running jobs are above the new limit of 0.42 cards, by 6.58 cards; they keep running, new ones wait.",
+    "NLP / Chat: 2 running jobs are above the new limit of 3/7 cards, by 6 4/7 cards; they keep running, new ones wait.",
   ]);
 });
 

@@ -1,6 +1,7 @@
 /** Limits, usage and what a draft would do, in words. */
 import type { Enforcement, QuotaAnswer } from "../../shared/protocol/control.ts";
 import {
+  expectedColumns,
   type Fraction,
   type Impact,
   type LimitChange,
@@ -10,16 +11,16 @@ import {
   type QuotaLevel,
   type Resource,
   type Rounding,
-  toDecimal,
   toWords,
 } from "../../shared/quota/index.ts";
 import type { Format } from "../i18n/format.ts";
 import type { MessageKey, Translate } from "../i18n/index.ts";
+import { decimalText } from "../requests/words.ts";
 import type { QuotaCell, QuotaColumn, QuotaModel } from "./model.ts";
 
-/** At most two decimals; a limit is rounded down and usage up, so that never more looks free than is. */
+/** A figure as every part of the view has it: at most two decimals, limits rounded down and usage up. */
 export function amountWords(format: Format, amount: Fraction, rounding: Rounding): string {
-  return format.number(Number(toDecimal(amount, 2, rounding).text), 2);
+  return format.number(Number(decimalText(amount, rounding)), 2);
 }
 
 const units: Readonly<Record<QuotaColumn, MessageKey>> = {
@@ -30,10 +31,13 @@ const units: Readonly<Record<QuotaColumn, MessageKey>> = {
   cardHours: "quota.unit-cardHours",
 };
 
-/** `4 cards`, `1 2/7 cards`: exact, for tooltips and sentences. */
+/** `4 cards`, `1 2/7 cards`: exact, for tooltips. */
 export function exactWords(t: Translate, resource: Resource, amount: Fraction): string {
+  return measuredWords(t, resource, amount, toWords(amount));
+}
+
+function measuredWords(t: Translate, resource: Resource, amount: Fraction, value: string): string {
   const parts = partsOfResource(resource);
-  const value = toWords(amount);
   if (parts === null) return value;
   if (parts.kind === "gpuType") return t("quota.unit-gpuType", { value, type: parts.gpuType });
   return unitWords(t, parts.kind, amount, value);
@@ -109,7 +113,7 @@ export function noteOf(t: Translate, format: Format, model: QuotaModel, cell: Qu
   }
   if (cell.boundBy !== null) {
     const { nodeId, limit } = cell.boundBy;
-    const words = t("quota.boundBy", { place: placeWords(t, model, nodeId) });
+    const words = t("quota.boundBy", { place: nodeName(t, model, nodeId) });
     return { words, figure: amountWords(format, limit, "down"), tone: "muted" };
   }
   if (cell.raised !== null) {
@@ -153,6 +157,13 @@ export function cellTitle(
     .join("\n");
 }
 
+/** `3/7 to 1/2`, for the title of `changeWords`. */
+export function exactChangeWords(t: Translate, { resource, before, after }: LimitChange): string {
+  const words = (amount: Fraction | null): string =>
+    amount === null ? t("quota.none") : exactWords(t, resource, amount);
+  return t("quota.change", { before: words(before), after: words(after) });
+}
+
 /** `8 to 12`, `none to 12`. */
 export function changeWords(t: Translate, format: Format, { before, after }: LimitChange): string {
   const words = (amount: Fraction | null): string =>
@@ -163,70 +174,67 @@ export function changeWords(t: Translate, format: Format, { before, after }: Lim
 export interface ImpactSentence {
   readonly key: string;
   readonly words: string;
+  /** The same with exact figures. */
+  readonly title: string;
   readonly tone: "warning" | "good" | "calm";
 }
+
+/** How the figures of a sentence are said. */
+type Say = (resource: Resource, amount: Fraction, rounding: Rounding) => string;
 
 /** What a draft would do, one sentence each, the gravest first; no more than `most` are put into words. */
 export function impactSentences(
   t: Translate,
+  format: Format,
   model: QuotaModel,
   impact: Impact,
   most: number,
 ): { readonly count: number; readonly first: readonly ImpactSentence[] } {
-  const over = impact.overLimit.map(
-    ({ nodeId, resource, over: above, runningAbove, limit }) =>
-      (): ImpactSentence => ({
-        key: `over ${nodeId} ${resource}`,
-        tone: "warning",
-        words: t(runningAbove.length === 0 ? "quota.overLimit" : "quota.runningAbove", {
-          count: runningAbove.length,
-          place: pathWords(t, model, nodeId),
-          limit: exactWords(t, resource, limit),
-          over: exactWords(t, resource, above),
-        }),
+  const rounded: Say = (resource, amount, rounding) =>
+    measuredWords(t, resource, amount, amountWords(format, amount, rounding));
+  const exact: Say = (resource, amount) => exactWords(t, resource, amount);
+  type Sentence = () => ImpactSentence;
+  const sentence =
+    (key: string, tone: ImpactSentence["tone"], write: (say: Say) => string): Sentence =>
+    () => ({ key, tone, words: write(rounded), title: write(exact) });
+  const over = impact.overLimit.map(({ nodeId, resource, over: above, runningAbove, limit }) =>
+    sentence(`over ${nodeId} ${resource}`, "warning", (say) =>
+      t(runningAbove.length === 0 ? "quota.overLimit" : "quota.runningAbove", {
+        count: runningAbove.length,
+        place: pathWords(t, model, nodeId),
+        limit: say(resource, limit, "down"),
+        over: say(resource, above, "up"),
       }),
+    ),
   );
   const [waiting, starting] = [impact.wouldWait.length, impact.wouldStart.length];
-  const wait = (): ImpactSentence => ({
-    key: "wait",
-    tone: "warning",
-    words: t("quota.wouldWait", { count: waiting }),
-  });
-  const begin = (): ImpactSentence => ({
-    key: "start",
-    tone: "good",
-    words: t("quota.wouldStart", { count: starting }),
-  });
-  const queue = [...(waiting === 0 ? [] : [wait]), ...(starting === 0 ? [] : [begin])];
+  const queue = [
+    ...(waiting === 0 ? [] : [sentence("wait", "warning", () => t("quota.wouldWait", { count: waiting }))]),
+    ...(starting === 0 ? [] : [sentence("start", "good", () => t("quota.wouldStart", { count: starting }))]),
+  ];
   const promised = impact.overCommitments
     .filter(({ after }) => after.over.numerator > 0)
-    .map(
-      ({ after }) =>
-        (): ImpactSentence => ({
-          key: `promised ${after.nodeId} ${after.resource}`,
-          tone: "calm",
-          words: t("quota.wouldPromise", {
-            place: pathWords(t, model, after.nodeId),
-            total: exactWords(t, after.resource, after.childrenTotal),
-            limit: exactWords(t, after.resource, after.limit),
-          }),
-        }),
-    );
-  const above = impact.aboveParent.map(
-    ({ after }) =>
-      (): ImpactSentence => ({
-        key: `above ${after.nodeId} ${after.resource}`,
-        tone: "calm",
-        words: t("quota.aboveParent", {
+    .map(({ after }) =>
+      sentence(`promised ${after.nodeId} ${after.resource}`, "calm", (say) =>
+        t("quota.wouldPromise", {
           place: pathWords(t, model, after.nodeId),
-          limit: exactWords(t, after.resource, after.limit),
-          above: placeWords(t, model, after.above.nodeId),
-          tighter: exactWords(t, after.resource, after.above.limit),
+          total: say(after.resource, after.childrenTotal, "up"),
+          limit: say(after.resource, after.limit, "down"),
         }),
+      ),
+    );
+  const above = impact.aboveParent.map(({ after }) =>
+    sentence(`above ${after.nodeId} ${after.resource}`, "calm", (say) =>
+      t("quota.aboveParent", {
+        place: pathWords(t, model, after.nodeId),
+        limit: say(after.resource, after.limit, "down"),
+        above: placeWords(t, model, after.above.nodeId),
+        tighter: say(after.resource, after.above.limit, "down"),
       }),
+    ),
   );
   const all = [...over, ...queue, ...promised, ...above];
-  return { count: all.length, first: all.slice(0, most).map((sentence) => sentence()) };
+  return { count: all.length, first: all.slice(0, most).map((write) => write()) };
 }
 
 type OwnCsvFault = Exclude<LimitsCsvError["fault"], LimitFault>;
@@ -237,6 +245,7 @@ const csvFaults: Readonly<Record<OwnCsvFault, MessageKey>> = {
   "text-after-quote": "quota.csv-text-after-quote",
   "quote-inside": "quota.csv-quote-inside",
   "empty-file": "quota.csv-empty-file",
+  "no-header": "quota.csv-no-header",
   "wrong-separator": "quota.csv-wrong-separator",
   "missing-column": "quota.csv-missing-column",
   "unknown-column": "quota.csv-unknown-column",
@@ -253,6 +262,9 @@ function isOwnCsvFault(fault: LimitsCsvError["fault"]): fault is OwnCsvFault {
 
 /** `Line 3, column 6 (CPU cores): “1.5”, must be whole`. */
 export function csvErrorWords(t: Translate, { line, column, header, fault, found }: LimitsCsvError): string {
+  if (fault === "no-header" || fault === "wrong-separator") {
+    return t(csvFaults[fault], { columns: expectedColumns().join(t("common.listSeparator")) });
+  }
   const reason = t(isOwnCsvFault(fault) ? csvFaults[fault] : `quota.fault-${fault}`);
   const why = found === "" ? reason : t("quota.csvFound", { found, why: reason });
   return header === null

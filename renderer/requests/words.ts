@@ -20,9 +20,14 @@ const memory: ReadonlySet<string> = new Set(["gpuMemoryGiB", "memoryGiB"]);
  */
 export type Notation = "exact" | Rounding;
 
+/** A limit is rounded down and usage up to two places, so that never more looks free than is. */
+export function decimalText(amount: Fraction, rounding: Rounding): string {
+  return toDecimal(amount, 2, rounding).text;
+}
+
 /** Exact: parts of a card as fractions, memory as a decimal where it has a short one. */
 export function numberWords(resource: Resource, amount: Fraction, notation: Notation = "exact"): string {
-  if (notation !== "exact") return toDecimal(amount, 2, notation).text;
+  if (notation !== "exact") return decimalText(amount, notation);
   const decimal = memory.has(resource) ? toDecimal(amount, 3, "nearest") : null;
   return decimal?.exact === true ? decimal.text : toWords(amount);
 }

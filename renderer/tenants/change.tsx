@@ -2,7 +2,9 @@
 import { useState } from "react";
 import { type AppErrorData, toErrorData } from "../../shared/errors.ts";
 import { ErrorText } from "../i18n/ErrorText.tsx";
+import { useFormat } from "../i18n/format.ts";
 import { useText } from "../i18n/index.ts";
+import { meanwhileLines } from "../quota/meanwhile.ts";
 import { useControlStore } from "../stores/control.ts";
 import { useSnapshot } from "../stores/snapshot.ts";
 import { versionOf } from "./model.ts";
@@ -59,19 +61,10 @@ export function useClusterId(): string {
   return useSnapshot((state) => state.activeClusterId) ?? "";
 }
 
-function plain(json: string | null, nothing: string): string {
-  if (json === null) return nothing;
-  try {
-    const value: unknown = JSON.parse(json);
-    return typeof value === "string" ? value : json;
-  } catch {
-    return json;
-  }
-}
-
 /** Why a change was not made; for a conflict what others changed, and the way on. */
 export function ChangeTrouble({ change, onLeave }: { readonly change: Change; readonly onLeave?: () => void }) {
   const t = useText();
+  const format = useFormat();
   const { error, again } = change;
   if (error === null) return null;
   const meanwhile = error.code === "conflict" ? (error.evidence?.changedMeanwhile ?? []) : [];
@@ -80,13 +73,9 @@ export function ChangeTrouble({ change, onLeave }: { readonly change: Change; re
     <div className={styles.conflict} role="alert">
       <strong>{t("tenants.changed", { by: [...new Set(meanwhile.map(({ by }) => by))].join(", ") })}</strong>
       <ul>
-        {meanwhile.map(({ field, before, after, at }) => (
-          <li key={`${at} ${field}`} title={at}>
-            {t("tenants.changedField", {
-              field,
-              before: plain(before, t("tenants.nothing")),
-              after: plain(after, t("tenants.nothing")),
-            })}
+        {meanwhileLines(t, format, meanwhile).map(({ what, before, after, at }) => (
+          <li key={`${at} ${what}`} title={format.exact(at)}>
+            {t("tenants.changedField", { field: what, before, after })}
           </li>
         ))}
       </ul>

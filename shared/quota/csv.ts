@@ -49,12 +49,12 @@ export function writeCsv(records: readonly (readonly string[])[]): string {
 
 interface Scanned {
   readonly text: string;
-  /** Where it stopped: at a comma, a line break or the end. */
+  /** Where it stopped: at a separator, a line break or the end. */
   readonly end: number;
 }
 
 /** `start` stands behind the opening quote. */
-function scanQuoted(text: string, start: number): Scanned | "quote-not-closed" | "text-after-quote" {
+function scanQuoted(text: string, start: number, separator: string): Scanned | "quote-not-closed" | "text-after-quote" {
   let from = start;
   for (;;) {
     const quote = text.indexOf('"', from);
@@ -64,14 +64,14 @@ function scanQuoted(text: string, start: number): Scanned | "quote-not-closed" |
       continue;
     }
     const next = text[quote + 1];
-    if (next !== undefined && !",\r\n".includes(next)) return "text-after-quote";
+    if (next !== undefined && !`${separator}\r\n`.includes(next)) return "text-after-quote";
     return { text: text.slice(start, quote).replaceAll('""', '"'), end: quote + 1 };
   }
 }
 
-function scanPlain(text: string, start: number): Scanned | "quote-inside" {
+function scanPlain(text: string, start: number, separator: string): Scanned | "quote-inside" {
   let end = start;
-  while (end < text.length && !',\r\n"'.includes(text.charAt(end))) end += 1;
+  while (end < text.length && !`${separator}\r\n"`.includes(text.charAt(end))) end += 1;
   return text[end] === '"' ? "quote-inside" : { text: text.slice(start, end), end };
 }
 
@@ -81,9 +81,10 @@ function lineBreaksIn(text: string): number {
 
 /**
  * Reads a table. Lines may end with CR LF, LF or CR; a byte order mark and empty lines are skipped; cells may differ in number.
- * The first fault of the structure ends the reading, because what follows it could mean anything.
+ * The first fault of the structure ends the reading, because what follows it could mean anything. Spreadsheets of languages with a
+ * decimal comma write `;` as `separator`.
  */
-export function parseCsv(file: string): CsvTable {
+export function parseCsv(file: string, separator: "," | ";" | "\t" = ","): CsvTable {
   const text = file.startsWith("\uFEFF") ? file.slice(1) : file;
   const records: CsvRecord[] = [];
   let [at, line] = [0, 1];
@@ -93,12 +94,12 @@ export function parseCsv(file: string): CsvTable {
     const start = at;
     for (;;) {
       const isQuoted = text[at] === '"';
-      const scanned = isQuoted ? scanQuoted(text, at + 1) : scanPlain(text, at);
+      const scanned = isQuoted ? scanQuoted(text, at + 1, separator) : scanPlain(text, at, separator);
       if (typeof scanned === "string") return { ok: false, fault: scanned, line, column: cells.length + 1 };
       cells.push({ text: unguarded(scanned.text), line });
       if (isQuoted) line += lineBreaksIn(text.slice(at, scanned.end));
       at = scanned.end;
-      if (text[at] !== ",") break;
+      if (text[at] !== separator) break;
       at += 1;
     }
     if (at > start) records.push({ line: recordLine, cells });

@@ -76,6 +76,7 @@ export {
 } from "./limits.ts";
 export {
   describeCsvError,
+  expectedColumns,
   type LimitsCsvError,
   type LimitsCsvFault,
   type LimitsCsvHeaders,

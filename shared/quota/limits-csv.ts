@@ -101,7 +101,9 @@ export type LimitsCsvFault =
   | CsvStructureFault
   | LimitFault
   | "empty-file"
-  /** Semicolons or tabs between the cells, as spreadsheets of some languages write them. */
+  /** The first line names none of the columns. */
+  | "no-header"
+  /** One cell only, with what could be another separator in it. */
   | "wrong-separator"
   | "missing-column"
   | "unknown-column"
@@ -132,6 +134,21 @@ interface Head {
   readonly errors: readonly LimitsCsvError[];
 }
 
+const separators = [",", ";", "\t"] as const;
+
+/** The separator with which the first line names the most columns; a comma where none does. */
+function separatorOf(file: string, headers: LimitsCsvHeaders): (typeof separators)[number] {
+  const first = (file.startsWith("\uFEFF") ? file.slice(1) : file).trimStart().split(/[\r\n]/, 1)[0] ?? "";
+  const named = (separator: string): number =>
+    first.split(separator).filter((title) => columnOf(title.trim().replace(/^"(.*)"$/, "$1"), headers) !== null).length;
+  return separators.reduce((best, separator) => (named(separator) > named(best) ? separator : best));
+}
+
+/** The columns as a person would name them, in the order in which they are written. */
+export function expectedColumns(headers: LimitsCsvHeaders = limitsCsvHeaders): readonly string[] {
+  return fixedColumns.map((column) => headers[column]);
+}
+
 const shortened = (text: string): string => (text.length > 60 ? `${text.slice(0, 59)}…` : text);
 
 function columnOf(title: string, headers: LimitsCsvHeaders): Column | null {
@@ -149,16 +166,17 @@ function headFault(column: Column | null, isRepeated: boolean): LimitsCsvFault |
 
 function readHead({ line, cells }: CsvRecord, headers: LimitsCsvHeaders): Head {
   const titles = cells.map(({ text }) => text.trim());
-  if (titles.length === 1 && /[;\t]/.test(titles[0] ?? "")) {
-    const found = shortened(titles[0] ?? "");
-    return { columns: [], titles, errors: [{ line, column: 1, header: null, fault: "wrong-separator", found }] };
-  }
   const columns = titles.map((title) => columnOf(title, headers));
+  if (columns.every((column) => column === null)) {
+    const fault = titles.length === 1 && /[;\t|]/.test(titles[0] ?? "") ? "wrong-separator" : "no-header";
+    const found = shortened(titles[0] ?? "");
+    return { columns, titles, errors: [{ line, column: 1, header: null, fault, found }] };
+  }
   const keys = columns.map((column) => JSON.stringify(column));
   const errors = titles.flatMap((title, index): LimitsCsvError[] => {
     const fault = headFault(columns[index] ?? null, keys.indexOf(keys[index] ?? "") < index);
     const found = shortened(title);
-    return fault === null ? [] : [{ line, column: index + 1, header: found, fault, found }];
+    return fault === null ? [] : [{ line, column: index + 1, header: found === "" ? null : found, fault, found }];
   });
   const missing = fixedColumns
     .filter((column) => !decoration.includes(column) && !titles.includes(headers[column]))
@@ -255,8 +273,8 @@ function readRow(record: CsvRecord, head: Head, tree: QuotaTree, seen: Set<strin
 }
 
 /**
- * Reads what `limitsToCsv` wrote and people changed, as edits for `impactOf`; every row states all limits of its node. Columns
- * may stand in any order, `Level` and `Name` may be missing and are not read; GPU types without a column stay as they are.
+ * Reads what `limitsToCsv` wrote and people changed, as edits for `impactOf`; every row states all limits of its node. Cells
+ * may be separated by commas, semicolons or tabs, as the first line has them. Columns may stand in any order, `Level` and `Name` may be missing and are not read; GPU types without a column stay as they are.
  * Everything that is wrong is named with line and column, and then nothing is accepted.
  */
 export function limitsFromCsv(
@@ -264,7 +282,7 @@ export function limitsFromCsv(
   tree: QuotaTree,
   headers: LimitsCsvHeaders = limitsCsvHeaders,
 ): LimitsCsvOutcome {
-  const table = parseCsv(file);
+  const table = parseCsv(file, separatorOf(file, headers));
   if (!table.ok) {
     const { line, column, fault } = table;
     return { ok: false, errors: [{ line, column, header: null, fault, found: "" }] };
@@ -287,6 +305,7 @@ const faultWords: Readonly<Record<Exclude<LimitsCsvFault, LimitFault>, string>> 
   "text-after-quote": "text follows a closing quotation mark",
   "quote-inside": "a quotation mark stands inside a cell without quotation marks around it",
   "empty-file": "the file is empty",
+  "no-header": "the first line does not name the columns",
   "wrong-separator": "the cells are not separated by commas",
   "missing-column": "this column is missing",
   "unknown-column": "this column is not known",

@@ -50,7 +50,6 @@ export const tenants = {
   "tenants.jobsFirst": "A tenant with jobs cannot be removed: remove its projects first.",
   "tenants.changed": "{{by}} changed this meanwhile",
   "tenants.changedField": "{{field}}: {{before}} became {{after}}",
-  "tenants.nothing": "nothing",
   "tenants.again": "Make my change again",
   "tenants.leave": "Leave theirs",
   "tenants.behind_one":

@@ -43,7 +43,6 @@ export const tenants = {
   "tenants.jobsFirst": "有作业的租户不能移除：请先移除它的项目。",
   "tenants.changed": "{{by}} 在此期间做了更改",
   "tenants.changedField": "{{field}}：{{before}} 变为 {{after}}",
-  "tenants.nothing": "无",
   "tenants.again": "再次应用我的更改",
   "tenants.leave": "保留对方的更改",
   "tenants.behind_one": "{{hosts}} 未接受最新的角色，仍按旧角色判定。每隔几分钟会重试；原因见“故障排查”。",
