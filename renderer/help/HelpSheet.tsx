@@ -4,6 +4,7 @@ import { Dialog, Heading, Modal, ModalOverlay } from "react-aria-components";
 import { type KeyCommand, registeredKeys, registerKey } from "../app/keys.ts";
 import { Key } from "../design/controls.tsx";
 import { type MessageKey, useText } from "../i18n/index.ts";
+import { useMayPartition } from "../partition/may-partition.ts";
 import styles from "./help.module.css";
 import { keyLabels } from "./key-labels.ts";
 
@@ -61,6 +62,7 @@ function Group({ title, lines }: { readonly title: string; readonly lines: reado
 
 export function HelpSheet() {
   const t = useText();
+  const may = useMayPartition();
   const [open, setOpen] = useState(false);
   useEffect(
     () =>
@@ -92,10 +94,12 @@ export function HelpSheet() {
             <div>
               <Group title={t("keys.group-go")} lines={others} />
             </div>
-            <div>
-              <Group title={t("keys.group-change")} lines={[...changes, ...onInstance]} />
-              <Group title={t("keys.group-held")} lines={held} />
-            </div>
+            {may ? (
+              <div>
+                <Group title={t("keys.group-change")} lines={[...changes, ...onInstance]} />
+                <Group title={t("keys.group-held")} lines={held} />
+              </div>
+            ) : null}
           </div>
         </Dialog>
       </Modal>
