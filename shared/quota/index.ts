@@ -43,6 +43,7 @@ export {
   type GrantState,
   grantState,
   limitsAt,
+  longestGrantMs,
   nextGrantChange,
   type Raise,
 } from "./grants.ts";
