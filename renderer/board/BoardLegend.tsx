@@ -1,7 +1,15 @@
 /** What the colours mean, at the foot of the board. */
 import { useLayoutEffect, useRef, useState } from "react";
 import { useText } from "../i18n/index.ts";
-import { colourModes, profileHue, profiles, tenantMark, tenants, useColouring } from "../stores/colouring.ts";
+import {
+  colourModes,
+  occupiedName,
+  profileHue,
+  profiles,
+  tenantMark,
+  tenants,
+  useColouring,
+} from "../stores/colouring.ts";
 import { useCounts } from "../stores/counts-store.ts";
 import type { Board } from "./engine.ts";
 import { TenantSwatch } from "./Swatch.tsx";
@@ -72,7 +80,8 @@ function Item({ className, label }: { readonly className: string; readonly label
 function Tenants({ most, all, onAll }: { readonly most: number; readonly all: boolean; readonly onAll: () => void }) {
   const text = useText();
   useColouring((state) => state.order);
-  const names = Array.from({ length: tenants.size }, (_, at) => tenants.nameOf(at + 1) ?? "");
+  const met = Array.from({ length: tenants.size }, (_, at) => tenants.nameOf(at + 1) ?? "");
+  const names = met.filter((name) => name !== occupiedName);
   const shown = all ? names : names.slice(0, most);
   return (
     <>
@@ -87,6 +96,7 @@ function Tenants({ most, all, onAll }: { readonly most: number; readonly all: bo
           {all ? text("board.fewer") : text("board.more", { count: names.length - most })}
         </button>
       ) : null}
+      {met.length > names.length ? <Item className="swatch-tenant-0" label={text("board.occupied")} /> : null}
     </>
   );
 }

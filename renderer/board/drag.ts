@@ -2,13 +2,14 @@
 import { draggable, dropTargetForElements } from "@atlaskit/pragmatic-drag-and-drop/element/adapter";
 import { disableNativeDragPreview } from "@atlaskit/pragmatic-drag-and-drop/element/disable-native-drag-preview";
 import { type DragSource, useDraft } from "../partition/draft.ts";
+import { mayPartition } from "../partition/may-partition.ts";
 import type { Board } from "./engine.ts";
 import type { Hit } from "./hit.ts";
 import { compactZoom } from "./layout.ts";
 
-/** What lies at a place as something to move: an instance that stands, or one of the draft. */
+/** What lies at a place as something to move: an instance that stands, or one of the draft. Nothing for who may not. */
 export function sourceAt(board: Board, hit: Hit): DragSource | null {
-  if (hit.gpu === null || hit.slice === null || board.camera.zoom < compactZoom) return null;
+  if (!mayPartition() || hit.gpu === null || hit.slice === null || board.camera.zoom < compactZoom) return null;
   const inventory = board.scene.host(hit.hostIndex)?.inventory;
   const gpu = inventory?.gpus[hit.gpu];
   if (gpu === undefined || gpu.geometry === null) return null;

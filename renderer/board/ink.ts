@@ -31,12 +31,16 @@ export function inksFor(mode: ColourMode, profiles: Names): Inks {
     profileInks[id] = found;
     return found;
   };
+  const inkOfTenant = (id: number) => {
+    const { hue } = markOf(id);
+    return hue === 0 ? ink.neutral : ink.tenant + hue - 1;
+  };
   const heat = (kind: "use" | "memory", value: number) =>
     value === unknown ? ink.unnamed : ink.heat + heatStep(kind, value);
   const inkOf: Inks["inkOf"] = (cells, gpu, cell) => {
     switch (mode) {
       case "tenant":
-        return ink.tenant + markOf(cells.cellTenant[cell] ?? 1).hue - 1;
+        return inkOfTenant(cells.cellTenant[cell] ?? 1);
       case "profile":
         return inkOfProfile(cells.cellProfile[cell] ?? 0);
       case "use":

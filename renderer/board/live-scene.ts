@@ -2,7 +2,7 @@
 import type { HostView } from "../../shared/api/snapshot.ts";
 import type { Theme } from "../app/theme.ts";
 import { type Language, useLanguageStore } from "../i18n/index.ts";
-import { type ColouringState, profiles, tenants, useColouring } from "../stores/colouring.ts";
+import { type ColouringState, occupiedName, profiles, tenants, useColouring } from "../stores/colouring.ts";
 import { useFilter } from "../stores/filter.ts";
 import { useSnapshot } from "../stores/snapshot.ts";
 import { matchesOf } from "../topology/search.ts";
@@ -185,7 +185,7 @@ export function createLiveScene(theme: Theme, viewWidth: number, viewHeight: num
       if (entry === undefined || entry.cells === null) return "";
       const tenant = tenants.nameOf(entry.cells.cellTenant[cell] ?? 0);
       const profile = profiles.nameOf(entry.cells.cellProfile[cell] ?? 0) ?? "";
-      if (tenant === null || (painted.mode === "profile" && profile !== "")) return profile;
+      if (tenant === null || tenant === occupiedName || (painted.mode === "profile" && profile !== "")) return profile;
       return `${tenant} ${profile}`.trim();
     },
     gpuUuid: (hostIndex, gpu) => ordered[hostIndex]?.host.inventory?.gpus[gpu]?.uuid ?? null,

@@ -123,6 +123,13 @@ export function CloseIcon() {
     </Icon>
   );
 }
+export function BinIcon() {
+  return (
+    <Icon size={16}>
+      <path d="M3.5 5.5h13M8 5.5V3.5h4v2M5 5.5l.8 11h8.4l.8-11M8.2 8.5v5M11.8 8.5v5" />
+    </Icon>
+  );
+}
 export function PlusIcon() {
   return (
     <Icon size={16}>

@@ -5,6 +5,7 @@ import { registeredKeys, registerKey } from "../app/keys.ts";
 import { useRoute } from "../app/views.ts";
 import { Key } from "../design/controls.tsx";
 import { useText } from "../i18n/index.ts";
+import { useMayPartition } from "../partition/may-partition.ts";
 import styles from "./help.module.css";
 import { keyLabels } from "./key-labels.ts";
 import { type KeyGroup, keyGroups } from "./lines.ts";
@@ -37,6 +38,7 @@ function Group({ title, lines }: KeyGroup) {
 export function HelpSheet() {
   const t = useText();
   const view = useRoute((route) => route.view);
+  const may = useMayPartition();
   const [open, setOpen] = useState(false);
   useEffect(
     () =>
@@ -50,7 +52,7 @@ export function HelpSheet() {
       }),
     [],
   );
-  const [first, ...others] = open ? keyGroups(view, registeredKeys()) : [];
+  const [first, ...others] = open ? keyGroups(view, registeredKeys(), may) : [];
   return (
     <ModalOverlay className={styles.overlay ?? ""} isOpen={open} isDismissable onOpenChange={setOpen}>
       <Modal className={styles.modal ?? ""}>

@@ -4,8 +4,8 @@ import { keyGroups } from "./lines.ts";
 
 const command = (keys: string, title: KeyCommand["title"]): KeyCommand => ({ keys, title, run: () => true });
 const help = command("?", "keys.help");
-const titles = (view: string, commands: readonly KeyCommand[]) =>
-  keyGroups(view, commands).map(({ title, lines }) => [title, lines.map((line) => line.title)]);
+const titles = (view: string, commands: readonly KeyCommand[], mayPartition = true) =>
+  keyGroups(view, commands, mayPartition).map(({ title, lines }) => [title, lines.map((line) => line.title)]);
 
 test("quotas show the keys of their table, then those that hold everywhere, and none of the board", () => {
   const editing = [help, command("ctrl+z", "keys.undo"), command("ctrl+enter", "quota.key-apply")];
@@ -42,6 +42,13 @@ test("the board keeps the keys of its draft, with those of what is selected", ()
     ["keys.group-go", ["lease.key"]],
     ["keys.group-change", ["keys.undo", "keys.apply", "keys.menu", "keys.delete"]],
     ["keys.group-held", ["keys.aim", "keys.aimGpu", "keys.drop", "keys.putBack"]],
+    ["keys.group-everywhere", ["keys.help"]],
+  ]);
+});
+
+test("the board of who may not divide GPUs shows no keys for it", () => {
+  expect(titles("board", [help, command("t", "lease.key")], false)).toEqual([
+    ["keys.group-go", ["lease.key"]],
     ["keys.group-everywhere", ["keys.help"]],
   ]);
 });

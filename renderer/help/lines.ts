@@ -76,14 +76,14 @@ function linesOf(commands: readonly KeyCommand[]): readonly KeyLine[] {
   return [...byTitle].map(([title, keys]) => ({ keys, title }));
 }
 
-/** Without empty groups. */
-export function keyGroups(view: string, commands: readonly KeyCommand[]): readonly KeyGroup[] {
+/** Without empty groups; keys that divide GPUs only for who `mayPartition`. */
+export function keyGroups(view: string, commands: readonly KeyCommand[], mayPartition: boolean): readonly KeyGroup[] {
   const all = linesOf(commands);
   const own = all.filter(({ title }) => !everywhere.has(title));
   const global: KeyGroup = { title: "keys.group-everywhere", lines: all.filter(({ title }) => everywhere.has(title)) };
   const inGrid = inView.get(view) ?? [];
   const groups: readonly KeyGroup[] = withPlan.has(view)
-    ? planGroups(inGrid, own)
+    ? planGroups(inGrid, own, mayPartition)
     : [
         {
           title: "keys.group-view",
@@ -93,10 +93,11 @@ export function keyGroups(view: string, commands: readonly KeyCommand[]): readon
   return [...groups, global].filter(({ lines }) => lines.length > 0);
 }
 
-function planGroups(inGrid: readonly KeyLine[], own: readonly KeyLine[]): readonly KeyGroup[] {
+function planGroups(inGrid: readonly KeyLine[], own: readonly KeyLine[], mayPartition: boolean): readonly KeyGroup[] {
   const registered = own.filter(({ title }) => title.startsWith("keys."));
   const others = own.filter((line) => !registered.includes(line));
   const planned = onPlan.filter(({ title }) => registered.every((line) => line.title !== title));
+  if (!mayPartition) return [{ title: "keys.group-go", lines: [...inGrid, ...others, ...registered] }];
   return [
     { title: "keys.group-go", lines: [...inGrid, ...others] },
     { title: "keys.group-change", lines: [...registered, ...planned, ...onInstance] },

@@ -14,7 +14,7 @@ export interface Format {
   measured(milliseconds: number): string;
   /** How long ago, as a duration; null where the time is not known. */
   since(iso: string | null, now: number): string | null;
-  /** Clock time, with the date where it is not today. */
+  /** Clock time, with the date where it is not today, and the year where it is not this one. */
   clock(iso: string, now: number): string;
   /** Clock time to the second. */
   time(iso: string): string;
@@ -41,13 +41,15 @@ function build(language: Language): Format {
     second: "2-digit",
     hourCycle: "h23",
   });
-  const dateTime = new Intl.DateTimeFormat(language, {
+  const inThisYear = {
     month: "short",
     day: "numeric",
     hour: "2-digit",
     minute: "2-digit",
     hourCycle: "h23",
-  });
+  } as const;
+  const dateTime = new Intl.DateTimeFormat(language, inThisYear);
+  const yearToo = new Intl.DateTimeFormat(language, { year: "numeric", ...inThisYear });
   const exact = new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "long", hourCycle: "h23" });
   const conjunction = new Intl.ListFormat(language, { type: "conjunction", style: "long" });
 
@@ -79,7 +81,9 @@ function build(language: Language): Format {
     clock: (iso, now) => {
       const at = new Date(iso);
       if (Number.isNaN(at.getTime())) return unknown;
-      return at.toDateString() === new Date(now).toDateString() ? time.format(at) : dateTime.format(at);
+      const today = new Date(now);
+      if (at.toDateString() === today.toDateString()) return time.format(at);
+      return (at.getFullYear() === today.getFullYear() ? dateTime : yearToo).format(at);
     },
     time: (iso) => {
       const at = new Date(iso);

@@ -10,6 +10,7 @@ import { useDraft } from "../partition/draft.ts";
 import { wantedIn } from "../partition/draft-model.ts";
 import { factsOf, type GpuFacts, holderName, isInUse, usersOf } from "../partition/facts.ts";
 import { InstanceMenu } from "../partition/InstanceMenu.tsx";
+import { useMayPartition } from "../partition/may-partition.ts";
 import { Palette } from "../partition/Palette.tsx";
 import { Presets } from "../partition/Presets.tsx";
 import { useSelection } from "../stores/selection.ts";
@@ -129,11 +130,12 @@ function Strips({
   readonly selectedStart: number | null;
 }) {
   const t = useText();
+  const may = useMayPartition();
   const draft = useDraft((state) => state.history.present);
   const select = useSelection((state) => state.select);
   const { gpu, geometry, current } = facts;
-  const wanted = wantedIn(draft, facts);
-  const drafted = draft.has(gpu.uuid);
+  const drafted = may && draft.has(gpu.uuid);
+  const wanted = drafted ? wantedIn(draft, facts) : current;
   const slices = geometry.memorySlices;
   const now = cellsNow(facts, drafted ? wanted : null);
   const later = cellsDrafted(facts, wanted);
@@ -156,17 +158,21 @@ function Strips({
           select({ kind: "instance", hostId: host.id, gpuUuid: gpu.uuid, gpuInstanceId: cell.gpuInstanceId });
         }}
       />
-      <h3>{t(drafted ? "inspector.draft" : "inspector.draftSame")}</h3>
-      <DraftStrip
-        gpuUuid={gpu.uuid}
-        label={t("inspector.stripDraft")}
-        slices={slices}
-        cells={later}
-        undivided={wanted.migEnabled ? null : t("rule.undivided")}
-        menu={(cell, face, title) => (
-          <InstanceMenu facts={facts} cell={cell} face={face} title={title} className={stripStyles.cell} />
-        )}
-      />
+      {may ? (
+        <>
+          <h3>{t(drafted ? "inspector.draft" : "inspector.draftSame")}</h3>
+          <DraftStrip
+            gpuUuid={gpu.uuid}
+            label={t("inspector.stripDraft")}
+            slices={slices}
+            cells={later}
+            undivided={wanted.migEnabled ? null : t("rule.undivided")}
+            menu={(cell, face, title) => (
+              <InstanceMenu facts={facts} cell={cell} face={face} title={title} className={stripStyles.cell} />
+            )}
+          />
+        </>
+      ) : null}
       {wanted.migEnabled ? <p className="muted">{freeWords(t, facts, wanted, freeSlices(slices, later))}</p> : null}
     </div>
   );
@@ -234,6 +240,7 @@ export function GpuPanel({
   readonly instance: GpuInstance | null;
 }) {
   const t = useText();
+  const may = useMayPartition();
   const facts = factsOf(host, gpu);
   const marked = useSelection((state) => state.markedGpus);
   const clearMarks = useSelection((state) => state.clearMarks);
@@ -257,8 +264,12 @@ export function GpuPanel({
       ) : (
         <>
           <Strips host={host} facts={facts} selectedStart={instance?.placement.start ?? null} />
-          <Palette facts={facts} />
-          <Presets key={gpu.uuid} facts={facts} gpuUuids={many} />
+          {may ? (
+            <>
+              <Palette facts={facts} />
+              <Presets key={gpu.uuid} facts={facts} gpuUuids={many} />
+            </>
+          ) : null}
         </>
       )}
       {instance === null ? (

@@ -8,6 +8,7 @@ import { ErrorText } from "../i18n/ErrorText.tsx";
 import { useFormat } from "../i18n/format.ts";
 import { useText } from "../i18n/index.ts";
 import { LeaseList } from "../leases/LeaseList.tsx";
+import { useMayPartition } from "../partition/may-partition.ts";
 import { useSelection } from "../stores/selection.ts";
 import { useSnapshot } from "../stores/snapshot.ts";
 import { Facts } from "./Facts.tsx";
@@ -123,6 +124,7 @@ export function HostPanel({ host }: { readonly host: HostView }) {
   const t = useText();
   const format = useFormat();
   const select = useSelection((state) => state.select);
+  const may = useMayPartition();
   const { inventory } = host;
   const facts = inventory?.host;
   const models = new Map<string, number>();
@@ -164,10 +166,16 @@ export function HostPanel({ host }: { readonly host: HostView }) {
                 t("inspector.nics"),
                 facts.nics.length === 0 ? t("common.none") : facts.nics.map(({ name }) => name).join(", "),
               ],
-              [
-                t("inspector.mayChange"),
-                host.canChange === null ? null : t(host.canChange ? "inspector.mayChangeYes" : "inspector.mayChangeNo"),
-              ],
+              ...(may
+                ? ([
+                    [
+                      t("inspector.mayChange"),
+                      host.canChange === null
+                        ? null
+                        : t(host.canChange ? "inspector.mayChangeYes" : "inspector.mayChangeNo"),
+                    ],
+                  ] as const)
+                : []),
               [
                 t("inspector.managers"),
                 facts.managers.length === 0 ? (
@@ -181,8 +189,12 @@ export function HostPanel({ host }: { readonly host: HostView }) {
             ]}
           />
           <LeaseList hostId={host.id} />
-          <Checks key={host.id} host={host} />
-          <Operations key={`operations of ${host.id}`} host={host} />
+          {may ? (
+            <>
+              <Checks key={host.id} host={host} />
+              <Operations key={`operations of ${host.id}`} host={host} />
+            </>
+          ) : null}
           <section className={styles.section}>
             <h3>{t("inspector.gpus")}</h3>
             <ul className={styles.rows}>

@@ -7,6 +7,7 @@ import { useText } from "../i18n/index.ts";
 import { useDraft } from "../partition/draft.ts";
 import { profileOf } from "../partition/edits.ts";
 import { factsOf, holderName, isInUse, usersOf } from "../partition/facts.ts";
+import { useMayPartition } from "../partition/may-partition.ts";
 import { openMoveTo } from "../partition/target-picker.ts";
 import { emptySince } from "./empty-since.ts";
 import { Facts } from "./Facts.tsx";
@@ -26,6 +27,7 @@ export function InstanceSection({
   const t = useText();
   const format = useFormat();
   const now = useNow();
+  const may = useMayPartition();
   const facts = factsOf(host, gpu);
   const { start, size } = instance.placement;
   const held = isInUse(gpu, instance);
@@ -43,7 +45,7 @@ export function InstanceSection({
   return (
     <>
       <h3 className={styles.instanceTitle}>{t("inspector.instanceTitle", { profile: instance.profile, start })}</h3>
-      {facts === null ? null : held ? (
+      {facts === null || !may ? null : held ? (
         <p className="muted">{t("instance.locked", { holder: users ?? t("rule.someone") })}</p>
       ) : (
         <div className={styles.actions}>

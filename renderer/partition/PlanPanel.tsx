@@ -10,6 +10,7 @@ import { HostBanners, StaleBanner } from "./Banners.tsx";
 import { useDraft } from "./draft.ts";
 import { factsFor } from "./facts.ts";
 import { followKeyboardMove, openPlaces, startMove } from "./keyboard.ts";
+import { useMayPartition } from "./may-partition.ts";
 import { interrupted } from "./outlook.ts";
 import { PlanAfter } from "./PlanAfter.tsx";
 import { PlanSteps } from "./PlanSteps.tsx";
@@ -154,8 +155,9 @@ function LiveRegion() {
   );
 }
 
-function useKeys(): void {
+function useKeys(may: boolean): void {
   useEffect(() => {
+    if (!may) return;
     const keys = [
       registerKey({ keys: "m", title: "keys.move", run: startMove }),
       registerKey({ keys: "shift+m", title: "keys.moveTo", run: openPlaces }),
@@ -192,14 +194,17 @@ function useKeys(): void {
     return () => {
       for (const remove of keys) remove();
     };
-  }, []);
+  }, [may]);
 }
 
 export function PlanPanel() {
   const t = useText();
   const run = useRun((state) => state.run);
-  useKeys();
+  const may = useMayPartition();
+  useKeys(may);
   useEffect(followDraft, []);
+  // What runs is shown to its end, whatever the operator's role becomes meanwhile.
+  if (!may && run === null) return <LiveRegion />;
   return (
     <section id="plan-panel" className={styles.panel} aria-label={t("plan.label")}>
       <HostBanners />

@@ -8,6 +8,7 @@ import { useSnapshot } from "../stores/snapshot.ts";
 import { announce } from "./announce.ts";
 import { type Aim, type DragSource, useDraft } from "./draft.ts";
 import { factsFor } from "./facts.ts";
+import { mayPartition } from "./may-partition.ts";
 import { openMoveTo } from "./target-picker.ts";
 
 /** GPUs in the operator's order. */
@@ -50,6 +51,7 @@ function takeAim(aim: Aim): void {
 }
 
 export function pickUp(source: DragSource, gpuUuid: string): void {
+  if (!mayPartition()) return;
   const draft = useDraft.getState();
   if (draft.drag !== null && draft.byKeyboard && draft.drag.profile === source.profile) {
     draft.cancel();

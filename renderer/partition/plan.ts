@@ -14,6 +14,7 @@ import { useSnapshot } from "../stores/snapshot.ts";
 import { useDraft } from "./draft.ts";
 import { type Draft, type DraftEntry, type FactsOf, isStale } from "./draft-model.ts";
 import { factsFor, type GpuFacts } from "./facts.ts";
+import { mayPartition } from "./may-partition.ts";
 
 export interface PlannedGpu {
   readonly entry: DraftEntry;
@@ -147,7 +148,7 @@ export function followDraft(): void {
       .map((entry) => planEntry(entry, factsFor(entry.gpuUuid)))
       // Only hosts that are there are asked; the others' plans stay the page's own.
       .filter((gpu) => canApply(gpu) && hosts.get(gpu.entry.hostId)?.state.kind === "live");
-    if (activeClusterId === null || gpus.length === 0) {
+    if (activeClusterId === null || gpus.length === 0 || !mayPartition()) {
       usePlanAnswers.setState({ draft, answers: null, asking: false });
       return;
     }

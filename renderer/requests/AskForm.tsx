@@ -5,9 +5,11 @@ import type { Me } from "../../shared/protocol/control.ts";
 import { ErrorText } from "../i18n/ErrorText.tsx";
 import { useText } from "../i18n/index.ts";
 import type { QuotaModel } from "../quota/model.ts";
+import { useSnapshot } from "../stores/snapshot.ts";
 import { Becomes } from "./Becomes.tsx";
+import { beyondCluster, clusterSize } from "./cluster-size.ts";
 import { AmountFields, UntilField } from "./fields.tsx";
-import { type AmountTexts, type Ask, askable, isEmpty, readAmounts, resourcesToAsk } from "./form.ts";
+import { type AmountTexts, type Ask, askable, isEmpty, readAmounts, resourcesToAsk, untilFault } from "./form.ts";
 import { untilOf } from "./model.ts";
 import styles from "./requests.module.css";
 import type { RequestsStore } from "./store.ts";
@@ -36,13 +38,15 @@ export function AskForm({
   const [texts, setTexts] = useState<AmountTexts>(ask === null ? {} : { [ask.resource]: ask.amount });
   const [why, setWhy] = useState("");
   const [untilMs, setUntilMs] = useState(() => untilOf("3-days", now));
+  const hosts = useSnapshot((state) => state.hosts);
+  const size = useMemo(() => clusterSize(hosts.values()), [hosts]);
   const first = useRef<HTMLSelectElement>(null);
   useEffect(() => first.current?.focus(), []);
   const subject = subjects.find(({ id }) => id === chosen)?.id ?? subjects[0]?.id;
   if (subject === undefined) return <p className="muted">{t("requests.nobodyToAskFor")}</p>;
   const { own, above } = resourcesToAsk(model.tree, subject);
   const { raise, faults } = readAmounts(texts, own);
-  const isComplete = !isEmpty(raise) && faults.size === 0 && why.trim() !== "" && untilMs > now;
+  const isComplete = !isEmpty(raise) && faults.size === 0 && why.trim() !== "" && untilFault(untilMs, now) === null;
   const send = async () => {
     if (!isComplete) return;
     const until = new Date(untilMs).toISOString();
@@ -97,6 +101,14 @@ export function AskForm({
         <UntilField untilMs={untilMs} now={now} onChange={setUntilMs} />
       </div>
       <Becomes model={model} subject={subject} raise={raise} />
+      {beyondCluster(size, model.tree, subject, raise).map(({ resource, limit, has }) => (
+        <p key={resource} className={styles.warning}>
+          {t("requests.beyondCluster", {
+            limit: amountWords(t, resource, limit),
+            has: amountWords(t, resource, has),
+          })}
+        </p>
+      ))}
       {refused?.about === "new" ? <ErrorText error={refused.error} /> : null}
       <div className={styles.actions}>
         <button type="submit" className="button primary" disabled={!isComplete || isSending}>

@@ -10,11 +10,11 @@ import { useText } from "../i18n/index.ts";
 import type { QuotaModel } from "../quota/model.ts";
 import { Becomes } from "./Becomes.tsx";
 import { AmountFields, UntilField } from "./fields.tsx";
-import { type AmountTexts, differenceOf, isEmpty, readAmounts, textsOf } from "./form.ts";
+import { type AmountTexts, differenceOf, isEmpty, readAmounts, textsOf, untilFault } from "./form.ts";
 import { mayDecide } from "./model.ts";
 import styles from "./requests.module.css";
 import type { RequestsStore } from "./store.ts";
-import { raiseTitle, raiseWords, subjectPath } from "./words.ts";
+import { grantedWords, raiseTitle, raiseWords, subjectPath } from "./words.ts";
 
 interface Shown {
   readonly store: RequestsStore;
@@ -26,7 +26,15 @@ interface Shown {
 const personWords = (person: { readonly uid: number; readonly user: string | null }) =>
   person.user ?? String(person.uid);
 
-export function RequestPanel({ request, ...shown }: Shown & { readonly request: RequestView }) {
+export function RequestPanel({
+  request,
+  grant,
+  ...shown
+}: Shown & {
+  readonly request: RequestView;
+  /** What was granted of it; null where nothing was. */
+  readonly grant: GrantView | null;
+}) {
   const t = useText();
   const format = useFormat();
   const { store, model, me, now } = shown;
@@ -59,6 +67,23 @@ export function RequestPanel({ request, ...shown }: Shown & { readonly request: 
               {decidedBy === null ? t("common.unknown") : personWords(decidedBy)}
               {decidedAt === null ? "" : `${t("common.separator")}${format.clock(decidedAt, now)}`}
             </dd>
+            {grant === null ? null : (
+              <>
+                <dt>{t("requests.granted")}</dt>
+                <dd>
+                  {grantedWords(t, raise, grant.raise)}
+                  {grant.until === until || grant.state === "cut short"
+                    ? ""
+                    : `${t("common.separator")}${t("requests.endsAt", { time: format.clock(grant.until, now) })}`}
+                </dd>
+              </>
+            )}
+            {grant?.state !== "cut short" || grant.endedAt === null ? null : (
+              <>
+                <dt>{t("requests.cutShort")}</dt>
+                <dd title={format.exact(grant.endedAt)}>{format.clock(grant.endedAt, now)}</dd>
+              </>
+            )}
           </>
         )}
       </dl>
@@ -112,7 +137,7 @@ function Decision({ request, store, model, now }: Shown & { readonly request: Re
   const isShorter = untilMs < Date.parse(request.until);
   const isLess = difference === "less" || isShorter;
   const isBeyond = difference === "more" || untilMs > Date.parse(request.until);
-  const canApprove = !isEmpty(raise) && faults.size === 0 && !isBeyond && untilMs > now;
+  const canApprove = !isEmpty(raise) && faults.size === 0 && !isBeyond && untilFault(untilMs, now) === null;
   const decide = (decision: "approve" | "refuse") => {
     const change = decision === "approve" ? { raise, until: new Date(untilMs).toISOString() } : {};
     void store.decide({ subject, requestId, basedOn, decision, answer: answer.trim(), ...change });

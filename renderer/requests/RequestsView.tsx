@@ -13,11 +13,11 @@ import { LedgerGate, ViewNotice } from "../ledger/LedgerGate.tsx";
 import { modelOf } from "../quota/model.ts";
 import { AskForm } from "./AskForm.tsx";
 import { GrantPanel, RequestPanel } from "./DecisionPanel.tsx";
-import { parseAsk } from "./form.ts";
+import { differenceOf, parseAsk } from "./form.ts";
 import { useRequestsStore } from "./live.ts";
 import { countdown, inboxOf, mayDecide } from "./model.ts";
 import styles from "./requests.module.css";
-import { raiseTitle, raiseWords, subjectPath } from "./words.ts";
+import { grantedWords, raiseTitle, raiseWords, subjectPath } from "./words.ts";
 
 export function RequestsView() {
   return (
@@ -38,7 +38,8 @@ function useInbox(me: Me, revision: string) {
   }, [store, revision]);
   const model = useMemo(() => (quotas === null ? null : modelOf(quotas, Date.now())), [quotas]);
   const inbox = useMemo(() => (answer === null ? null : inboxOf(answer, me)), [answer, me]);
-  return { store, inbox, model, error };
+  const grantOf = useMemo(() => new Map(answer?.grants.map((grant) => [grant.requestId, grant] as const)), [answer]);
+  return { store, inbox, grantOf, model, error };
 }
 
 interface RowWords {
@@ -57,7 +58,7 @@ function Inbox({ me, revision }: { readonly me: Me; readonly revision: string })
   const t = useText();
   const format = useFormat();
   const now = useNow();
-  const { store, inbox, model, error } = useInbox(me, revision);
+  const { store, inbox, grantOf, model, error } = useInbox(me, revision);
   const ask = parseAsk(useRoute(({ argument }) => argument));
   const [chosen, setSelected] = useState<string | null>(null);
   const selected = ask === null ? chosen : null;
@@ -116,18 +117,24 @@ function Inbox({ me, revision }: { readonly me: Me; readonly revision: string })
   const history = inbox.history.map((each): RowWords => {
     const by = each.decidedBy === null ? "" : who(each.decidedBy);
     const tone = ({ approved: "good", refused: "bad", withdrawn: "", asked: "" } as const)[each.state];
+    const given = grantOf.get(each.id);
+    const cutAt = given?.state === "cut short" ? given.endedAt : null;
+    const asAsked = given === undefined || differenceOf(each.raise, given.raise) === "same";
     return {
       ...{
         id: each.id,
         who: who(each.askedBy),
         subject: path(each.subject),
-        raise: raiseWords(t, each.raise),
+        raise: asAsked ? raiseWords(t, each.raise) : grantedWords(t, each.raise, given.raise),
         raiseTitle: raiseTitle(t, each.raise),
       },
       why: each.answer === null || each.answer === "" ? each.why : each.answer,
-      time: format.clock(each.decidedAt ?? each.askedAt, now),
-      exact: format.exact(each.decidedAt ?? each.askedAt),
-      tag: { words: `${t(`requests.state-${each.state}`)} ${by}`.trim(), tone },
+      time: format.clock(cutAt ?? each.decidedAt ?? each.askedAt, now),
+      exact: format.exact(cutAt ?? each.decidedAt ?? each.askedAt),
+      tag:
+        cutAt === null
+          ? { words: `${t(`requests.state-${each.state}`)} ${by}`.trim(), tone }
+          : { words: t("requests.cutShort"), tone: "warning" },
     };
   });
   const keys = (event: KeyboardEvent) => {
@@ -203,7 +210,7 @@ function Inbox({ me, revision }: { readonly me: Me; readonly revision: string })
             />
           )
         ) : request !== undefined ? (
-          <RequestPanel request={request} {...shown} />
+          <RequestPanel request={request} grant={grantOf.get(request.id) ?? null} {...shown} />
         ) : grant !== undefined ? (
           <GrantPanel
             key={grant.id}

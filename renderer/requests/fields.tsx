@@ -1,10 +1,10 @@
 /** Fields that asking and deciding share: amounts by resource, and until when. */
 import { useId, useState } from "react";
-import { parseFraction, type Resource, toDecimal } from "../../shared/quota/index.ts";
+import { longestGrantMs, parseFraction, type Resource, toDecimal } from "../../shared/quota/index.ts";
 import { Segments } from "../design/controls.tsx";
 import { useFormat } from "../i18n/format.ts";
 import { useText } from "../i18n/index.ts";
-import { type AmountTexts, minuteOf, minuteText, type ReadAmounts } from "./form.ts";
+import { type AmountTexts, minuteOf, minuteText, type ReadAmounts, untilFault } from "./form.ts";
 import { type UntilPreset, untilOf } from "./model.ts";
 import styles from "./requests.module.css";
 import { resourceWords } from "./words.ts";
@@ -69,7 +69,9 @@ export function UntilField({
 }) {
   const t = useText();
   const format = useFormat();
+  const id = useId();
   const until = new Date(untilMs).toISOString();
+  const fault = untilFault(untilMs, now);
   // Once somebody wants a time of their own the field stays, whatever time it holds.
   const [isOwnTime, setOwnTime] = useState(() => !presets.some((each) => untilOf(each, now) === untilMs));
   const preset = isOwnTime ? undefined : presets.find((each) => untilOf(each, now) === untilMs);
@@ -90,6 +92,9 @@ export function UntilField({
           type="datetime-local"
           aria-label={t("requests.ends")}
           min={minuteText(now)}
+          max={minuteText(now + longestGrantMs)}
+          aria-invalid={fault !== null}
+          aria-describedby={fault === null ? undefined : id}
           value={minuteText(untilMs)}
           onChange={(event) => onChange(minuteOf(event.target.value) ?? untilMs)}
         />
@@ -97,6 +102,11 @@ export function UntilField({
       <span className="muted" title={format.exact(until)}>
         {t("requests.endsAt", { time: format.clock(until, now) })}
       </span>
+      {fault === null ? null : (
+        <span id={id} className={styles.fault}>
+          {t(`requests.until-${fault}`, { latest: format.clock(new Date(now + longestGrantMs).toISOString(), now) })}
+        </span>
+      )}
     </div>
   );
 }

@@ -13,6 +13,7 @@ import {
   readAmounts,
   resourcesToAsk,
   textsOf,
+  untilFault,
 } from "./form.ts";
 
 describe("an address that asks", () => {
@@ -89,6 +90,16 @@ it("offers only what a subject limits itself, and names who limits the rest", ()
     own: [],
     above: [{ resource: "cards", limit: fraction(8), subject: "t0nxp_p01" }],
   });
+});
+
+it("takes an end that is still to come and within a year", () => {
+  const year = 366 * 86_400_000;
+  expect([0, 1, year, year + 1].map((after) => untilFault(nowMs + after, nowMs))).toEqual([
+    "past",
+    null,
+    null,
+    "too-late",
+  ]);
 });
 
 it("reads a minute of the local clock, and writes it as it reads it", () => {

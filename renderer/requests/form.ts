@@ -12,6 +12,7 @@ import {
   type Limits,
   limitedResources,
   limitsOf,
+  longestGrantMs,
   parseFraction,
   parseLimits,
   partsOfResource,
@@ -135,6 +136,14 @@ export function resourcesToAsk(
       return binding === null ? [] : [{ resource, limit: binding.limit, subject: binding.nodeId }];
     }),
   };
+}
+
+/** What is wrong with an end, by the host's rule. Its clock may differ from ours, and its word counts. */
+export type UntilFault = "past" | "too-late";
+
+export function untilFault(untilMs: number, nowMs: number): UntilFault | null {
+  if (untilMs <= nowMs) return "past";
+  return untilMs > nowMs + longestGrantMs ? "too-late" : null;
 }
 
 /** A minute as a field of date and time has it, `2026-05-06T18:30`, by the clock of this machine; null where it is none. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { fraction } from "../../shared/quota/index.ts";
 import { textIn } from "../i18n/index.ts";
-import { amountWords, numberWords, raiseTitle, raiseWords } from "./words.ts";
+import { amountWords, grantedWords, numberWords, raiseTitle, raiseWords } from "./words.ts";
 
 const t = textIn("en");
 
@@ -20,4 +20,9 @@ test("one is one", () => {
   expect(amountWords(t, "cards", fraction(1, 2))).toBe("1/2 cards");
   expect(amountWords(t, "cpuCores", fraction(1))).toBe("1 CPU core");
   expect(amountWords(textIn("zh-CN"), "cards", fraction(1))).toBe("1 卡");
+});
+
+test("what was granted is said of what was asked for, and what was left out is none", () => {
+  const asked = { cards: fraction(4), cpuCores: fraction(8) };
+  expect(grantedWords(t, asked, { cards: fraction(2) })).toBe("2 of 4 cards, 0 of 8 CPU cores");
 });

@@ -9,6 +9,7 @@ import {
   type Rounding,
   toDecimal,
   toWords,
+  zero,
 } from "../../shared/quota/index.ts";
 import type { Translate } from "../i18n/index.ts";
 
@@ -52,6 +53,20 @@ export function amountWords(t: Translate, resource: Resource, amount: Fraction):
 export function raiseWords(t: Translate, raise: Limits, notation: Notation = "exact"): string {
   return amountsOf(raise)
     .map(([resource, amount]) => t(`requests.more-${kindOf(resource)}`, values(resource, amount, notation)))
+    .join(t("common.listSeparator"));
+}
+
+/** `2 of 4 cards, 8 of 8 CPU cores`: of all that was asked for, what was granted. */
+export function grantedWords(t: Translate, asked: Limits, granted: Limits): string {
+  const given = new Map(amountsOf(granted));
+  const wanted = new Map(amountsOf(asked));
+  return [...new Set([...wanted.keys(), ...given.keys()])]
+    .map((resource) =>
+      t("requests.of", {
+        given: numberWords(resource, given.get(resource) ?? zero),
+        asked: amountWords(t, resource, wanted.get(resource) ?? zero),
+      }),
+    )
     .join(t("common.listSeparator"));
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { syntheticCluster } from "../../e2e/support/synthetic-cluster.ts";
-import { markOf, meetLedger, meetTenants, tenantMark, tenants, useColouring } from "./colouring.ts";
+import { colouredBy, markOf, meetLedger, meetTenants, tenantMark, tenants, useColouring } from "./colouring.ts";
 
 test("tenants of one look at a cluster are numbered by name; a later one takes the next number and moves nobody", () => {
   const { hosts } = syntheticCluster({ hosts: 8, now: "2026-06-01T08:00:00.000Z" });
@@ -35,4 +35,16 @@ test("the ledger's order of creation decides the hues, whoever was met first; nu
   expect(tenantMark(tenants.nameOf(1) ?? "")).toEqual({ hue: 3, mark: 0 });
   meetLedger(made.toReversed());
   expect(useColouring.getState().order).toBe(order + 1);
+});
+
+test("a lead sees the own tenant in the colour that administrators see; what is only occupied is quiet", () => {
+  const made = Array.from({ length: 4 }, (_, place) => ({
+    ...{ displayName: `of the ledger ${place}`, createdAt: `2026-06-0${place + 1}T08:00:00.000Z`, place },
+  }));
+  meetLedger(made);
+  const seenByAll = tenantMark("of the ledger 2");
+  expect(seenByAll.hue).toBe(3);
+  meetLedger(made.slice(2, 3));
+  expect(tenantMark("of the ledger 2")).toEqual(seenByAll);
+  expect(tenantMark(colouredBy({ tenant: null, project: null, user: null }))).toEqual({ hue: 0, mark: 0 });
 });

@@ -55,9 +55,12 @@ export function createNames(): Names {
 export const tenants = createNames();
 export const profiles = createNames();
 
+/** Held by somebody of whom nothing is known: all that leads and members learn of others. */
+export const occupiedName = "?";
+
 /** By whom a colour is chosen: the tenant, or whoever is known where the host has no tenants. */
-export function colouredBy(holder: Holder): string {
-  return holder.tenant ?? holder.project ?? holder.user ?? "?";
+export function colouredBy(holder: Pick<Holder, "tenant" | "project" | "user">): string {
+  return holder.tenant ?? holder.project ?? holder.user ?? occupiedName;
 }
 
 /**
@@ -82,29 +85,48 @@ export function meetTenants(hosts: ReadonlyMap<string, HostView>, before: Readon
 /** Which hue a tenant's number leads to, where the ledger has an order; numbers themselves never change. */
 let places: readonly number[] = [];
 
+interface Made {
+  readonly displayName: string;
+  readonly createdAt: string;
+  /** Among all tenants, those included that the operator does not see. */
+  readonly place?: number;
+}
+
 /**
- * The ledger's tenants come first, in the order in which they were made, so that each has the same hue on every
- * console. Names that only hosts know follow.
+ * The ledger's tenants have the places of the order in which they were made, so that each has the same hue on every
+ * console, whoever is logged in. Names that only hosts know take what is left.
  */
-export function meetLedger(made: readonly { readonly displayName: string; readonly createdAt: string }[]): void {
+export function meetLedger(made: readonly Made[]): void {
   const oldestFirst = made.toSorted((a, b) => (a.createdAt < b.createdAt ? -1 : a.createdAt > b.createdAt ? 1 : 0));
-  const first = [...new Set(oldestFirst.map(({ displayName }) => tenants.idOf(displayName)))];
-  const others = Array.from({ length: tenants.size }, (_, at) => at + 1).filter((id) => !first.includes(id));
   const next: number[] = [];
-  for (const [place, id] of [...first, ...others].entries()) next[id] = place;
+  const taken = new Set<number>();
+  for (const [at, { displayName, place = at }] of oldestFirst.entries()) {
+    next[tenants.idOf(displayName)] = place;
+    taken.add(place);
+  }
+  let free = 0;
+  for (let id = 1; id <= tenants.size; id += 1) {
+    if (next[id] !== undefined || tenants.nameOf(id) === occupiedName) continue;
+    while (taken.has(free)) free += 1;
+    next[id] = free;
+    free += 1;
+  }
   if (next.length === places.length && next.every((place, id) => places[id] === place)) return;
   places = next;
   useColouring.setState(({ order }) => ({ order: order + 1 }));
 }
 
 export interface TenantMark {
-  /** 1 to 6, the token `--tenant-N`. */
+  /** 1 to 6, the token `--tenant-N`; 0 is the quiet one of what is only known to be occupied. */
   readonly hue: number;
   /** 0 for the first six; from there on the hue repeats and a mark tells the tenants apart. */
   readonly mark: number;
 }
 
+const quiet: TenantMark = { hue: 0, mark: 0 };
+
 export function markOf(tenantId: number): TenantMark {
+  if (tenants.nameOf(tenantId) === occupiedName) return quiet;
   // Whoever is met after the ledger's order was read has a number past all places.
   const at = places[tenantId] ?? Math.max(0, tenantId - 1);
   return { hue: (at % hueCount) + 1, mark: Math.floor(at / hueCount) % 4 };

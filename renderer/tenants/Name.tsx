@@ -1,7 +1,8 @@
 /** A name that is changed where it stands. */
-import { useState } from "react";
+import { useId, useState } from "react";
 import { useText } from "../i18n/index.ts";
 import { ChangeTrouble, useChange } from "./change.tsx";
+import { isTooLong, longestName } from "./model.ts";
 import styles from "./tenants.module.css";
 
 export function NameField({
@@ -26,6 +27,8 @@ export function NameField({
   // The version that was seen when the edit began: what others do meanwhile is a conflict, not overwritten.
   const [basedOn] = useState(version);
   const wanted = name.trim();
+  const tooLong = isTooLong(wanted);
+  const faultId = useId();
   return (
     <form
       aria-label={label}
@@ -35,7 +38,7 @@ export function NameField({
       }}
       onSubmit={(event) => {
         event.preventDefault();
-        if (wanted === "" || change.busy) return;
+        if (wanted === "" || tooLong || change.busy) return;
         if (wanted === initial) onClose();
         else void change.edit(subject, basedOn, (at) => send(wanted, at), onClose);
       }}
@@ -45,19 +48,26 @@ export function NameField({
           className="field"
           // biome-ignore lint/a11y/noAutofocus: opened to type
           autoFocus
-          maxLength={200}
+          maxLength={1_000}
+          aria-invalid={tooLong}
+          aria-describedby={tooLong ? faultId : undefined}
           aria-label={t("tenants.name")}
           value={name}
           onChange={(event) => setName(event.target.value)}
           onFocus={(event) => event.target.select()}
         />
-        <button type="submit" className="button primary" disabled={wanted === "" || change.busy}>
+        <button type="submit" className="button primary" disabled={wanted === "" || tooLong || change.busy}>
           {t(subject === "" ? "tenants.create" : "common.save")}
         </button>
         <button type="button" className="button" onClick={onClose}>
           {t("common.cancel")}
         </button>
       </div>
+      {tooLong ? (
+        <p id={faultId} className={styles.fault}>
+          {t("tenants.nameTooLong", { most: longestName })}
+        </p>
+      ) : null}
       <ChangeTrouble change={change} onLeave={onClose} />
     </form>
   );

@@ -4,7 +4,7 @@ import { personSubject } from "../../shared/organisation/subject.ts";
 import type { MemberView, PersonName, ProjectView, TenantView } from "../../shared/protocol/control.ts";
 import { client } from "../client/index.ts";
 import { IconButton } from "../design/controls.tsx";
-import { CloseIcon, PlusIcon, RenameIcon } from "../design/icons.tsx";
+import { BinIcon, PlusIcon, RenameIcon } from "../design/icons.tsx";
 import { useText } from "../i18n/index.ts";
 import { useClusterId } from "./change.tsx";
 import { NameField } from "./Name.tsx";
@@ -77,7 +77,7 @@ export function Row({
         )}
         {onRemove === undefined ? null : (
           <IconButton label={t("tenants.remove", { name: label })} onPress={onRemove}>
-            <CloseIcon />
+            <BinIcon />
           </IconButton>
         )}
       </span>
@@ -302,7 +302,7 @@ export function TenantTree({
                   <RenameIcon />
                 </IconButton>
                 <IconButton label={t("tenants.remove", { name: displayName })} onPress={remove}>
-                  <CloseIcon />
+                  <BinIcon />
                 </IconButton>
               </>
             ) : null}

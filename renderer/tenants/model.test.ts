@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Organisation } from "../../shared/protocol/control.ts";
-import { findAcross, peopleOf, versionOf } from "./model.ts";
+import { findAcross, isTooLong, peopleOf, versionOf } from "./model.ts";
 
 const li = { uid: 12001, user: "li.wei", version: 3 };
 const chen = { uid: 12002, user: "chen.yu", version: 4 };
@@ -37,4 +37,13 @@ test("versions are those of what the subject names; of what is gone there is non
   expect(
     ["t3f2k", "t3f2k_p02", "t3f2k_p01/12002", "t3f2k_p02/12001", "t3f2m"].map((id) => versionOf(organisation, id)),
   ).toEqual([1, 5, 4, null, null]);
+});
+
+test("a name is counted in characters, as it is kept", () => {
+  expect(["名".repeat(100), `  ${"e\u0301".repeat(100)} `, "🙂".repeat(100)].map(isTooLong)).toEqual([
+    false,
+    false,
+    false,
+  ]);
+  expect(isTooLong("n".repeat(101))).toBe(true);
 });

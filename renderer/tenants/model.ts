@@ -33,6 +33,13 @@ export function findAcross(organisation: Organisation, typed: string): readonly 
   ]);
 }
 
+/** In characters, as the host counts them. */
+export const longestName = 100;
+
+export function isTooLong(name: string): boolean {
+  return [...name.normalize("NFC").trim()].length > longestName;
+}
+
 /** The version of a tenant, project or member as it is held now; null where it is gone. */
 export function versionOf(organisation: Organisation | null, subject: string): number | null {
   const [account = "", uid] = subject.split("/");

@@ -10,6 +10,7 @@ import {
   type Grant,
   grantState,
   limitsAt,
+  longestGrantMs,
   nextGrantChange,
 } from "./grants.ts";
 import { amountsOf, type Limits, type Resource } from "./limits.ts";
@@ -193,6 +194,8 @@ describe("checkGrant", () => {
     ["no number", grant("a", cards(1), Number.NaN, 10), "before it begins"],
     ["for ever", grant("a", cards(1), 0, Number.POSITIVE_INFINITY), "before it begins"],
     ["the past", grant("a", cards(1), -5, 0), "in the past"],
+    ["the longest", grant("a", cards(1), 0, longestGrantMs), null],
+    ["longer", grant("a", cards(1), 0, longestGrantMs + 1), "1971-01-02 is the latest day"],
   ])("%s", (_, each, refused) => {
     if (refused === null) expect(() => checkGrant(each, 0)).not.toThrow();
     else expect(() => checkGrant(each, 0)).toThrow(refused);

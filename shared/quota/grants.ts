@@ -93,7 +93,10 @@ export function cutShort(grant: Grant, atMs: number): Grant {
   return { ...grant, endedMs: atMs };
 }
 
-/** Throws AppError `bad-request` where a raise would not raise anything, or end before it begins or before now. */
+/** A raise is for a while: a year and a day at most. Milliseconds. */
+export const longestGrantMs = 366 * 86_400_000;
+
+/** Throws AppError `bad-request` where a raise would not raise anything, or end before it begins, before now or too far ahead. */
 export function checkGrant(grant: Grant, nowMs: number): void {
   const refuse = (message: string, remedy: string): AppError => new AppError({ code: "bad-request", message, remedy });
   const amounts = [...raiseEntries(grant.raise).map(([, amount]) => amount), grant.raise.cardHours ?? zero];
@@ -102,6 +105,14 @@ export function checkGrant(grant: Grant, nowMs: number): void {
     throw refuse("This raise ends before it begins.", "State an end after the beginning.");
   }
   if (grant.untilMs <= nowMs) throw refuse("This raise lies in the past.", "State an end that is still to come.");
+  const latestMs = nowMs + longestGrantMs;
+  if (grant.untilMs > latestMs) {
+    const latest = new Date(latestMs).toISOString().slice(0, 10);
+    throw refuse(
+      `This raise ends too far ahead: ${latest} is the latest day.`,
+      `State an end up to ${latest}; for what lasts longer an administrator changes the limit itself.`,
+    );
+  }
 }
 
 /** Why an administrator is needed for one resource: the raise is more than what is left. */

@@ -44,6 +44,7 @@ export {
   type GrantState,
   grantState,
   limitsAt,
+  longestGrantMs,
   nextGrantChange,
   type Raise,
 } from "./grants.ts";

@@ -24,6 +24,13 @@ export const requests = {
   "requests.until-3-days": "3 days",
   "requests.until-2-weeks": "2 weeks",
   "requests.until-time": "Date and time",
+  "requests.until-past": "This time has passed: choose one that is still to come.",
+  "requests.until-too-late":
+    "At the latest {{latest}}. For what lasts longer, ask an administrator to change the limit itself.",
+  "requests.beyondCluster": "A limit of {{limit}} does not fit: the whole cluster has {{has}}.",
+  "requests.granted": "Granted",
+  "requests.of": "{{given}} of {{asked}}",
+  "requests.cutShort": "Cut short",
   "requests.ends": "Ends at",
   "requests.endsAt": "to {{time}}",
   "requests.nobodyToAskFor": "There is no project or person that you could ask for.",

@@ -5,6 +5,7 @@ export const tenants = {
   "tenants.new": "New tenant",
   "tenants.newProject": "New project",
   "tenants.name": "Name",
+  "tenants.nameTooLong": "A name has at most {{most}} characters.",
   "tenants.create": "Create",
   "tenants.find": "Find people and projects",
   "tenants.nothingFound": "Nothing here is called that.",

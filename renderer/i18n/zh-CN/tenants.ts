@@ -5,6 +5,7 @@ export const tenants = {
   "tenants.new": "新建租户",
   "tenants.newProject": "新建项目",
   "tenants.name": "名称",
+  "tenants.nameTooLong": "名称最多 {{most}} 个字符。",
   "tenants.create": "创建",
   "tenants.find": "查找人员和项目",
   "tenants.nothingFound": "没有这个名称。",

@@ -49,6 +49,8 @@ export interface ProjectView {
 }
 export interface TenantView {
   readonly id: string;
+  /** Its place among all tenants in the order in which they were made, whoever asks; consoles colour by it. Absent from older hosts. */
+  readonly place?: number;
   readonly displayName: string;
   readonly createdAt: string;
   readonly version: number;

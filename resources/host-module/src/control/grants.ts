@@ -15,21 +15,28 @@ import { oneAtATime } from "./one-at-a-time.ts";
 import { personOf, tenantOf } from "./quota.ts";
 import type { GrantRow } from "./request-views.ts";
 
+/** Those of one subject. */
+interface Only {
+  readonly subject: string;
+  /** The one that somebody ended before its time. Where the engine does not take it now, the timer only sees that it is over. */
+  readonly cutId?: string;
+}
+
 /** Throws the AppError of the first subject that could not be brought there; the others are all the same. */
-export function settleGrants(system: System, acting: Acting, only: string | null = null): Promise<number> {
+export function settleGrants(system: System, acting: Acting, only: Only | null = null): Promise<number> {
   return oneAtATime(system, () => settleNow(system, acting, only));
 }
 
-async function settleNow(system: System, acting: Acting, only: string | null): Promise<number> {
+async function settleNow(system: System, acting: Acting, only: Only | null): Promise<number> {
   const ledger = ledgerOf(system);
   const now = system.now().toISOString();
   const due = [...ledger.list(grants, { state: "approved" }), ...ledger.list(grants, { state: "running" })].filter(
-    (row) => (only === null || row.subject === only) && (row.state === "approved" || row.until <= now),
+    (row) => (only === null || row.subject === only.subject) && (row.state === "approved" || row.until <= now),
   );
   let failure: AppError | null = null;
   for (const [subject, rows] of Map.groupBy(due, (row) => row.subject)) {
     try {
-      await settleSubject(system, acting, subject, rows, now);
+      await settleSubject(system, acting, subject, rows, now, only?.cutId ?? null);
     } catch (error) {
       failure ??=
         error instanceof AppError ? error : new AppError({ code: "internal", message: String(error), remedy: "" });
@@ -45,6 +52,7 @@ async function settleSubject(
   subject: string,
   due: readonly GrantRow[],
   now: string,
+  cutId: string | null,
 ): Promise<void> {
   const ledger = ledgerOf(system);
   const engine = await engineOf(system);
@@ -79,7 +87,7 @@ async function settleSubject(
     for (const row of due) {
       const fields =
         row.until <= now
-          ? ({ state: "ended", endedAt: now } as const)
+          ? ({ state: row.id === cutId ? "cut short" : "ended", endedAt: now } as const)
           : ({ state: "running", startedAt: now } as const);
       writing.update(grants, { id: row.id }, row.version, fields);
     }

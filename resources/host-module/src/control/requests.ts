@@ -1,5 +1,6 @@
 /** Temporary raises: asked for by a member or lead, approved by whoever may, set at once and taken back by the host's timer. */
 import { AppError } from "../../../../shared/errors.ts";
+import { parseSubject } from "../../../../shared/organisation/subject.ts";
 import type { HostInput } from "../../../../shared/protocol/contract.ts";
 import type { RequestsAnswer, RequestView } from "../../../../shared/protocol/control.ts";
 import {
@@ -23,6 +24,7 @@ import { baselinesIn } from "./counting.ts";
 import { settleGrants } from "./grants.ts";
 import { namesOf } from "./organisation.ts";
 import { ledgerSubject, unknownSubject } from "./quota.ts";
+import { checkWhy, refuseHidden, refuseMoreThanAsked } from "./request-rules.ts";
 import { grantView, type RequestRow, requestView } from "./request-views.ts";
 import { mayReadSubject } from "./sight.ts";
 
@@ -70,8 +72,13 @@ function decisionOn(
 ): Pick<RequestView, "approver" | "notes"> {
   if (tree === null || !tree.positions.has(row.subject)) return { approver: "administrator", notes: [] };
   const approval = approvalOf(tree, row.subject, raiseOf(row.amount));
-  return { approver: approval.approver, notes: notesOf(approval) };
+  const notes = isTenant(row.subject) ? [tenantsOwnLimit] : [];
+  return { approver: approval.approver, notes: [...notes, ...notesOf(approval)] };
 }
+
+const tenantsOwnLimit = "A tenant's own limit is raised by an administrator, not by its leads.";
+
+const isTenant = (subject: string): boolean => parseSubject(subject)?.level === "tenant";
 
 function notesOf({ beyond, stillBoundBy }: Approval): readonly string[] {
   return [
@@ -108,6 +115,7 @@ function amountIn(resource: Resource, words: string): string {
 /** A person asks for themselves or their project; a lead for what lies in the tenant, too. Throws AppError. */
 export async function ask(system: System, access: Access, input: HostInput<"request.ask">): Promise<RequestView> {
   const { subject, raise, why, until } = input;
+  checkWhy(why);
   const now = system.now();
   const ledger = ledgerOf(system);
   const act: Act = { ...actingOn(system, access, subject), command: "request.ask" };
@@ -167,6 +175,7 @@ export function withdraw(system: System, access: Access, input: HostInput<"reque
  */
 export async function decide(system: System, access: Access, input: HostInput<"request.decide">): Promise<RequestView> {
   const { requestId: id, subject, basedOn, decision, answer } = input;
+  refuseHidden("The answer", answer);
   const ledger = ledgerOf(system);
   const now = system.now();
   const act: Act = { ...actingOn(system, access, subject), command: "request.decide" };
@@ -180,6 +189,7 @@ export async function decide(system: System, access: Access, input: HostInput<"r
     const until = input.until ?? row.until;
     const raise = raiseOf(amount);
     checkGrant({ id: "", nodeId: subject, raise, fromMs: now.getTime(), untilMs: Date.parse(until) }, now.getTime());
+    refuseMoreThanAsked(row, { amount, until });
     refuseBeyondTenant(access, tree, subject, amount);
     const own = change.find(limits, { subject })?.limits ?? {};
     refuseWithoutLimit(subject, own, amount);
@@ -192,12 +202,19 @@ export async function decide(system: System, access: Access, input: HostInput<"r
     });
     return approved;
   });
-  if (decision === "approve") await settleGrants(system, actingOn(system, access, subject), subject);
+  if (decision === "approve") await settleGrants(system, actingOn(system, access, subject), { subject });
   return requestView(stored, namesOf(ledger));
 }
 
 function refuseBeyondTenant(access: Access, tree: QuotaTree, subject: string, amount: RequestRow["amount"]): void {
   if (access.administrator) return;
+  if (isTenant(subject)) {
+    throw new AppError({
+      code: "forbidden",
+      message: tenantsOwnLimit,
+      remedy: "Leave it to an administrator, or have less asked for a project within what the tenant has.",
+    });
+  }
   const approval = tree.positions.has(subject) ? approvalOf(tree, subject, raiseOf(amount)) : null;
   if (approval?.approver === "lead") return;
   throw new AppError({
@@ -219,6 +236,6 @@ export async function cutGrant(system: System, access: Access, input: HostInput<
     // Its end is now; that it ended is written when the limits are back.
     if (row.until > now) change.update(grants, { id }, basedOn, { until: now });
   });
-  await settleGrants(system, actingOn(system, access, subject), subject);
+  await settleGrants(system, actingOn(system, access, subject), { subject, cutId: id });
   return null;
 }
