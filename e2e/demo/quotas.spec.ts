@@ -67,6 +67,91 @@ test("what somebody else changed meanwhile is said by resource", async ({ consol
   await expect(quotas.cell("robotics", "GPU cards")).toContainText("/25");
 });
 
+test("card-hours are written as a number, a period and a time zone, by keyboard alone", async ({ console }) => {
+  const { quotas, page } = console;
+  await console.go("Quotas");
+  await quotas.cell("bio", "Card-hours").click();
+  await page.keyboard.press("F2");
+  const hours = quotas.table.getByRole("textbox", { name: "Card-hours" });
+  const zone = quotas.table.getByRole("combobox", { name: "Time zone" });
+  await expect(hours).toHaveValue("10000");
+  await expect(zone).toHaveValue("Europe/Berlin");
+  await page.keyboard.type("2500");
+  await page.keyboard.press("Tab");
+  await page.keyboard.type("each w");
+  await page.keyboard.press("Tab");
+  await expect(zone).toBeFocused();
+  await page.keyboard.type("Asia/Tokyo");
+  await page.keyboard.press("Enter");
+  await expect(quotas.cell("bio", "Card-hours")).toContainText("each week, Asia/Tokyo");
+  // A new limit is offered with the period in use.
+  await quotas.openAll();
+  await quotas.cell("dock", "Card-hours").click();
+  await page.keyboard.type("100");
+  await expect(zone).toHaveValue("Asia/Tokyo");
+  await page.keyboard.press("Escape");
+  await quotas.draft.getByRole("button", { name: "Discard" }).click();
+});
+
+test("why a limit is refused stands above the rows, also at the end of the table", async ({ console }) => {
+  const { quotas, page } = console;
+  await page.setViewportSize({ width: 1024, height: 420 });
+  await console.go("Quotas");
+  await quotas.openAll();
+  for (const place of ["first", "last"] as const) {
+    await quotas.cell("bio", "GPU cards").click();
+    if (place === "last") await page.keyboard.press("Control+End");
+    await page.keyboard.type("1");
+    await quotas.table.getByRole("textbox").fill("12abc");
+    await page.keyboard.press("Enter");
+    const fault = quotas.table.getByRole("alert");
+    await expect(fault).toContainText("not a number");
+    const isOnTop = () =>
+      fault.evaluate((element) => {
+        const { left, top, width, height } = element.getBoundingClientRect();
+        return [0.2, 0.8].every(
+          (part) => element.ownerDocument.elementFromPoint(left + width / 2, top + height * part) === element,
+        );
+      });
+    await expect.poll(isOnTop).toBe(true);
+    await page.keyboard.press("Escape");
+  }
+});
+
+test("a file says once that its first line names no columns, with the buttons in sight", async ({ console }) => {
+  const { page } = console;
+  await console.go("Quotas");
+  const read = async (name: string, content: string) => {
+    const file = { name, mimeType: "text/csv", buffer: Buffer.from(content) };
+    await page.locator("input[type=file]").setInputFiles(file);
+    return page.getByRole("region", { name: `File ${name}` });
+  };
+  const headless = await read("headless.csv", "cluster,cluster,,,,,,,,\n");
+  await expect(headless.getByRole("listitem")).toHaveText(/does not name the columns. Expected: ID, Level/);
+  await headless.getByRole("button", { name: "Cancel" }).click();
+  const head = "ID;Level;Name;GPU cards;GPU memory (GiB);CPU cores;RAM (GiB);Card-hours;Period;Time zone";
+  const faulty = await read("faulty.csv", [head, ...Array(60).fill("nobody;;;1;;;;;;")].join("\n"));
+  await expect(faulty.getByRole("listitem").first()).toContainText("no tenant, project or person has this ID");
+  await expect(faulty.getByRole("button", { name: "Cancel" })).toBeInViewport({ ratio: 1 });
+  await faulty.getByRole("button", { name: "Cancel" }).click();
+});
+
+test("the sheet of keys shows those of the table of quotas", async ({ console }) => {
+  const { page } = console;
+  await console.go("Quotas");
+  await page.keyboard.press("?");
+  const sheet = page.getByRole("dialog");
+  for (const words of [
+    "Write into the cell",
+    "Mark rows up to here",
+    "Undo in the draft",
+    "Apply the draft of limits",
+  ]) {
+    await expect(sheet.getByText(words)).toBeVisible();
+  }
+  await expect(sheet.getByText("Drop it here")).toHaveCount(0);
+});
+
 test("the row of the cursor stays in sight on the way down and up", async ({ console }) => {
   const { quotas, page } = console;
   await page.setViewportSize({ width: 1440, height: 480 });
@@ -146,6 +231,11 @@ test("a lead sees the own tenant and nothing of another, on every page", async (
     }
     await console.go("Table");
     await expect(page.getByText(/vision|robotics|recsys/)).toHaveCount(0);
+    // The use of the own tenant is not that of the cluster.
+    await console.go("Quotas");
+    await expect(console.quotas.cell("Cluster", "GPU cards")).toHaveText(/^–Only administrators see/);
+    await console.quotas.cell("nlp", "GPU cards").click();
+    await expect(console.quotas.panel.getByRole("listitem").filter({ hasText: "Cluster" })).not.toContainText("∞");
   });
 });
 

@@ -64,7 +64,7 @@ test("who changes second is told what the other changed, and can make the change
   await tenants.main.getByLabel("Name", { exact: true }).fill("mine");
   await tenants.main.getByRole("button", { name: "Save" }).click();
   await expect(tenants.main.getByText(/changed this meanwhile/)).toBeVisible();
-  await expect(tenants.main.getByText(/first became theirs/)).toBeVisible();
+  await expect(tenants.main.getByText(/^Name: first became theirs/)).toBeVisible();
   await tenants.main.getByRole("button", { name: "Make my change again" }).click();
   await expect(tenants.row("mine")).toBeVisible();
   await expect(second.row("mine")).toBeVisible();

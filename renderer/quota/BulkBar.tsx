@@ -1,10 +1,11 @@
 /** One change of one column in all marked rows. */
 import { useState } from "react";
 import { useStore } from "zustand";
-import { type LimitFault, parseFraction } from "../../shared/quota/index.ts";
+import { type LimitFault, type Period, parseFraction } from "../../shared/quota/index.ts";
 import { useText } from "../i18n/index.ts";
+import { usualPeriod } from "./card-hours.ts";
 import { type BulkChange, bulkEdit } from "./edits.ts";
-import { useLook, usualPeriod } from "./look.ts";
+import { useLook } from "./look.ts";
 import { quotaColumns } from "./model.ts";
 import styles from "./quota.module.css";
 import { nothingSelected } from "./selection.ts";
@@ -12,9 +13,9 @@ import { nothingSelected } from "./selection.ts";
 const kinds = ["set", "add", "multiply", "clear"] as const;
 type Kind = (typeof kinds)[number];
 
-function changeOf(kind: Kind, text: string): BulkChange | null {
+function changeOf(kind: Kind, text: string, period: Period): BulkChange | null {
   if (kind === "clear") return { kind };
-  if (kind === "set") return text.trim() === "" ? null : { kind, text, period: usualPeriod() };
+  if (kind === "set") return text.trim() === "" ? null : { kind, text, period };
   const amount = parseFraction(text.trim());
   return amount === null ? null : { kind, amount };
 }
@@ -28,7 +29,7 @@ export function BulkBar() {
   const [fault, setFault] = useState<{ readonly count: number; readonly fault: LimitFault } | null>(null);
   const subjects = [...marked].filter(mayEdit);
   if (subjects.length < 2 || cursor === null) return null;
-  const change = changeOf(kind, amount);
+  const change = changeOf(kind, amount, usualPeriod(model, draft, cursor.subject));
   return (
     <form
       className={styles.bulk}

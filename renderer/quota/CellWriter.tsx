@@ -1,5 +1,5 @@
 /** The field in a cell. Enter and Tab take what is written and go on, Escape leaves it as it was. */
-import { useEffect, useLayoutEffect, useRef, useState } from "react";
+import { type KeyboardEvent, type RefObject, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { useStore } from "zustand";
 import { useText } from "../i18n/index.ts";
 import type { QuotaColumn } from "./model.ts";
@@ -15,11 +15,8 @@ const steps: ReadonlyMap<string, readonly [down: number, right: number]> = new M
   ["ArrowUp", [-1, 0]],
 ]);
 
-export function CellWriter({ column }: { readonly column: QuotaColumn }) {
-  const t = useText();
-  const hands = useHands();
-  const { desk } = hands.look();
-  const writing = useStore(desk, (state) => state.writing);
+/** Gives a field the keys when it is drawn. */
+export function useFirstFocus(): RefObject<HTMLInputElement | null> {
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => {
     const input = field.current;
@@ -28,7 +25,12 @@ export function CellWriter({ column }: { readonly column: QuotaColumn }) {
     // What was typed to begin stays at the front; a limit that is opened is marked whole.
     if (input.value.length > 1) input.select();
   }, []);
-  if (writing === null) return null;
+  return field;
+}
+
+/** What keys do in a cell that is written into. */
+export function useWritingKeys(): (event: KeyboardEvent<HTMLElement>) => void {
+  const hands = useHands();
   const takeAndGo = (down: number, right: number): void => {
     const look = hands.look();
     if (!takeWritten(look)) return;
@@ -36,6 +38,26 @@ export function CellWriter({ column }: { readonly column: QuotaColumn }) {
     // Before the field goes: a focused field that is taken out costs two layouts more.
     hands.focus();
   };
+  return (event) => {
+    if (event.nativeEvent.isComposing) return;
+    const way = event.shiftKey && (event.key === "Enter" || event.key === "Tab") ? -1 : 1;
+    const step = steps.get(event.key);
+    if ((step === undefined && event.key !== "Escape") || event.ctrlKey || event.metaKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (step === undefined) hands.look().desk.setState({ writing: null });
+    else takeAndGo(way * step[0], way * step[1]);
+  };
+}
+
+export function CellWriter({ column }: { readonly column: Exclude<QuotaColumn, "cardHours"> }) {
+  const t = useText();
+  const hands = useHands();
+  const { desk } = hands.look();
+  const writing = useStore(desk, (state) => state.writing);
+  const field = useFirstFocus();
+  const press = useWritingKeys();
+  if (writing === null) return null;
   const fault = writing.fault === null ? null : t(`quota.fault-${writing.fault}`);
   return (
     <>
@@ -45,22 +67,13 @@ export function CellWriter({ column }: { readonly column: QuotaColumn }) {
         aria-label={t(`quota.column-${column}`)}
         aria-invalid={fault !== null}
         aria-describedby={fault === null ? undefined : "quota-fault"}
-        placeholder={column === "cardHours" ? t("quota.hoursExample") : t("quota.unlimitedLong")}
+        placeholder={t("quota.unlimitedLong")}
         value={writing.text}
         spellCheck={false}
         autoComplete="off"
         onChange={(event) => desk.setState({ writing: { text: event.target.value, fault: null } })}
         onBlur={() => takeWritten(hands.look())}
-        onKeyDown={(event) => {
-          if (event.nativeEvent.isComposing) return;
-          const way = event.shiftKey && (event.key === "Enter" || event.key === "Tab") ? -1 : 1;
-          const step = steps.get(event.key);
-          if ((step === undefined && event.key !== "Escape") || event.ctrlKey || event.metaKey) return;
-          event.preventDefault();
-          event.stopPropagation();
-          if (step === undefined) desk.setState({ writing: null });
-          else takeAndGo(way * step[0], way * step[1]);
-        }}
+        onKeyDown={press}
       />
       {fault === null ? null : <CellFault words={fault} />}
     </>
@@ -68,7 +81,7 @@ export function CellWriter({ column }: { readonly column: QuotaColumn }) {
 }
 
 /** Under the cell, or above it where the table ends there. */
-function CellFault({ words }: { readonly words: string }) {
+export function CellFault({ words }: { readonly words: string }) {
   const bubble = useRef<HTMLSpanElement>(null);
   const [isAbove, setIsAbove] = useState(false);
   useLayoutEffect(() => {

@@ -3,6 +3,7 @@ import { memo, useMemo } from "react";
 import type { QuotaAnswer } from "../../shared/protocol/control.ts";
 import { useFormat } from "../i18n/format.ts";
 import { useText } from "../i18n/index.ts";
+import { CardHoursWriter } from "./CardHoursWriter.tsx";
 import { CellWriter } from "./CellWriter.tsx";
 import type { TableCellFacts } from "./cells.ts";
 import type { QuotaColumn, QuotaModel } from "./model.ts";
@@ -51,10 +52,14 @@ export const TableCell = memo(function TableCell(props: CellProps) {
       }}
       onDoubleClick={() => startWriting(hands.look(), null)}
     >
-      {isWriting ? <CellWriter column={column} /> : <Figures cell={cell} model={model} answer={answer} />}
+      {isWriting ? <Writer column={column} /> : <Figures cell={cell} model={model} answer={answer} />}
     </div>
   );
 });
+
+function Writer({ column }: { readonly column: QuotaColumn }) {
+  return column === "cardHours" ? <CardHoursWriter /> : <CellWriter column={column} />;
+}
 
 const Figures = memo(function Figures({ cell, model, answer }: Pick<CellProps, "cell" | "model" | "answer">) {
   const t = useText();

@@ -2,7 +2,7 @@
 import { createContext, useContext, useEffect, useMemo, useState } from "react";
 import { useStore } from "zustand";
 import type { Me, QuotaAnswer } from "../../shared/protocol/control.ts";
-import type { Impact, Period, QuotaTree } from "../../shared/quota/index.ts";
+import type { Impact, QuotaTree } from "../../shared/quota/index.ts";
 import type { Desk } from "./desk.ts";
 import { draftedTree, draftImpact, mayEdit, type QuotaDraft } from "./draft.ts";
 import type { QuotaModel } from "./model.ts";
@@ -57,11 +57,6 @@ export function useMakeLook(
       mayEdit: (subject) => model.nodes.has(subject) && mayEdit(me, subject),
     };
   }, [clusterId, clusterName, me, store, desk, answer, model, draft, tree]);
-}
-
-/** For card-hours that are written where there were none. */
-export function usualPeriod(): Period {
-  return { kind: "month", timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone };
 }
 
 const pauseMs = 120;

@@ -72,7 +72,8 @@ export function createQuotaStore(
   const keep = (): void => {
     clearTimeout(keeping);
     keeping = undefined;
-    set({ isKept: keeper === null || keeper.write(state().history.present) });
+    const isKept = keeper === null || keeper.write(state().history.present);
+    if (isKept !== state().isKept) set({ isKept });
   };
   store.subscribe(({ history }, before) => {
     if (keeper === null || history.present === before.history.present) return;

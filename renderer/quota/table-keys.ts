@@ -1,9 +1,10 @@
 /** What a key does in the table of quotas, as a spreadsheet has it. */
 import type { LimitEdit } from "../../shared/quota/index.ts";
+import { usualPeriod } from "./card-hours.ts";
 import { setExpanded } from "./desk.ts";
 import { ownLimits } from "./draft.ts";
 import { cellText, writeCell } from "./edits.ts";
-import { type Look, usualPeriod } from "./look.ts";
+import type { Look } from "./look.ts";
 import { type QuotaRow, quotaColumns } from "./model.ts";
 import { move, select } from "./selection.ts";
 
@@ -34,7 +35,7 @@ export function takeWritten(look: Look): boolean {
     look.desk.setState({ writing: null });
     return true;
   }
-  const written = writeCell(limits, cursor.column, writing.text, usualPeriod());
+  const written = writeCell(limits, cursor.column, writing.text, usualPeriod(look.model, look.draft, cursor.subject));
   if (!written.ok) {
     look.desk.setState({ writing: { ...writing, fault: written.fault } });
     return false;
@@ -50,7 +51,7 @@ function clearCells(look: Look): boolean {
   if (cursor === null) return false;
   const subjects = marked.has(cursor.subject) ? [...marked] : [cursor.subject];
   const edits = subjects.filter(look.mayEdit).flatMap((nodeId): readonly LimitEdit[] => {
-    const written = writeCell(ownLimits(look.model, look.draft, nodeId), cursor.column, "", usualPeriod());
+    const written = writeCell(ownLimits(look.model, look.draft, nodeId), cursor.column, "", { kind: "none" });
     return written.ok ? [{ nodeId, limits: written.limits }] : [];
   });
   if (edits.length === 0) return false;
