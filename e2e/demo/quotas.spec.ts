@@ -261,3 +261,69 @@ test("a member asks for more and sees the request, and cannot change a limit", a
     await expect(page.getByText("Administrators read the audit")).toBeVisible();
   });
 });
+
+test("leads and members see what stands and who holds it, and are offered nothing of an administrator's", async ({
+  page,
+}) => {
+  for (const caller of ["li.wei", "chen.yu"]) {
+    await as(caller, page, async (console) => {
+      const { inspector } = console;
+      await expect(page.locator(".board-legend")).toContainText("occupied");
+      await expect(page.locator(".board-legend")).not.toContainText("?");
+      await console.openHost("gpu-02");
+      await page.getByRole("button", { name: "GPU 1", exact: true }).click();
+      await expect(inspector.root.getByRole("heading", { name: "Holders" })).toBeVisible();
+      await expect(inspector.draft).toHaveCount(0);
+      await expect(inspector.palette).toHaveCount(0);
+      await expect(inspector.presets).toHaveCount(0);
+      await expect(page.getByRole("region", { name: "Plan" })).toHaveCount(0);
+      await page.keyboard.press("m");
+      await inspector.path.getByRole("button", { name: "gpu-02" }).click();
+      await expect(inspector.root.getByText("Driver, CUDA")).toBeVisible();
+      await expect(inspector.root.getByText(/does not allow|may not change/)).toHaveCount(0);
+      await expect(inspector.operations).toHaveCount(0);
+      await expect(inspector.root.getByRole("button", { name: /Check this host|Keep these layouts/ })).toHaveCount(0);
+    });
+  }
+});
+
+test("an end that is over or too far ahead, and more than the cluster has, are told before anything is sent", async ({
+  page,
+}) => {
+  await as("chen.yu", page, async (console) => {
+    const requests = new RequestsPage(page);
+    const { askForm } = requests;
+    await console.go("Requests");
+    await page.getByRole("main").getByRole("button", { name: "Ask for more" }).click();
+    await askForm.getByRole("combobox", { name: "For" }).selectOption({ label: "nlp / pretrain" });
+    await requests.fillAmount("Cards", "900");
+    await expect(askForm.getByText(/does not fit: the whole cluster has \d+ cards/)).toBeVisible();
+    await askForm.getByRole("textbox", { name: "Why" }).fill("a deadline");
+    const send = askForm.getByRole("button", { name: "Ask", exact: true });
+    await expect(send).toBeEnabled();
+    const day = 86_400_000;
+    await requests.fillEnd(Date.now() - day);
+    await expect(askForm.getByText(/This time has passed/)).toBeVisible();
+    await expect(send).toBeDisabled();
+    await requests.fillEnd(Date.now() + 36_500 * day);
+    await expect(askForm.getByText(/^to .*\b21\d\d\b/)).toBeVisible();
+    await expect(askForm.getByText(/^At the latest/)).toBeVisible();
+    await expect(send).toBeDisabled();
+  });
+});
+
+test("what was granted of a request, and that it was cut short, is said where it was decided", async ({ page }) => {
+  // As in every demo cluster, Li Wei leads the tenant; the operator decides.
+  await as("li.wei", page, async (console) => {
+    const requests = new RequestsPage(page);
+    await console.go("Requests");
+    await requests.ask("nlp / pretrain", "Cards", "2", "a deadline");
+    await requests.panel.getByRole("form", { name: "Decide" }).getByRole("textbox", { name: "Cards" }).fill("1");
+    await requests.approve();
+    const granted = requests.rows("Granted now").filter({ hasText: "1 more card" }).filter({ hasText: "a deadline" });
+    await granted.click();
+    await expect(requests.rows("Decided").filter({ hasText: "1 of 2 cards" })).toBeVisible();
+    await requests.endNow();
+    await expect(requests.rows("Decided").filter({ hasText: "1 of 2 cards" })).toContainText("Cut short");
+  });
+});

@@ -6,6 +6,12 @@ test("a tenant is made, a project, two people in it; a name is changed by the ke
 }) => {
   const { tenants, page } = console;
   await tenants.show();
+  await page.getByRole("button", { name: "New tenant" }).click();
+  const form = tenants.nameForm("New tenant");
+  await form.getByLabel("Name", { exact: true }).fill("Q".repeat(101));
+  await expect(form.getByText("at most 100 characters")).toBeVisible();
+  await expect(form.getByRole("button", { name: "Create" })).toBeDisabled();
+  await form.getByRole("button", { name: "Cancel" }).click();
   await tenants.createTenant("Quantum");
   await tenants.addProject("annealing");
   await tenants.addPeople("annealing", ["li.wei", "chen.yu"]);
