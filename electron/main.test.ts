@@ -25,6 +25,7 @@ vi.mock("electron", () => {
       this.#entry = { options, url: null };
       fake.windows.push(this.#entry);
     }
+    readonly webContents = { on: () => undefined };
     once() {}
     show() {}
     loadURL(url: string) {

@@ -1,9 +1,10 @@
 /** The desktop window: wiring only. What the console knows and does is in the services' process. */
 import { join } from "node:path";
-import { app, BrowserWindow, ipcMain, Menu, protocol, safeStorage, session } from "electron";
+import { app, BrowserWindow, dialog, ipcMain, Menu, protocol, safeStorage, session } from "electron";
 import { toErrorData } from "../shared/errors.ts";
 import { connectChannel } from "./desktop/channels.ts";
 import { fenceContents, fenceSession } from "./desktop/fences.ts";
+import { askBeforeLeaving } from "./desktop/leaving.ts";
 import { menuTemplate } from "./desktop/menu.ts";
 import type { ServicesStart } from "./desktop/messages.ts";
 import { isTrustedFrame, pageScheme, pageUrl } from "./desktop/page-origin.ts";
@@ -69,6 +70,7 @@ async function run(start: StartOptions): Promise<void> {
 function openWindow(): void {
   const window = new BrowserWindow(windowOptions(join(bundle, "preload.cjs"), null));
   window.once("ready-to-show", () => window.show());
+  askBeforeLeaving(window, (question) => dialog.showMessageBoxSync(window, question));
   void window.loadURL(pageUrl);
 }
 

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { fenceContents, fenceSession } from "./fences.ts";
+import { askBeforeLeaving } from "./leaving.ts";
 import { menuTemplate } from "./menu.ts";
 import { isTrustedFrame } from "./page-origin.ts";
 import { windowOptions } from "./window-options.ts";
@@ -20,6 +21,19 @@ test("the window is what Electron's security checklist asks for", () => {
     safeDialogs: true,
     spellcheck: false,
   });
+});
+
+test("a page that asks before it is left is left only when the operator says so", () => {
+  let asked: (event: { preventDefault: () => void }) => void = () => undefined;
+  const webContents = { on: (_name: string, listener: typeof asked) => (asked = listener) };
+  const answers = [0, 1];
+  askBeforeLeaving({ webContents } as never, () => answers.shift() ?? -1);
+  const left = [0, 1].map(() => {
+    const preventDefault = vi.fn();
+    asked({ preventDefault });
+    return preventDefault.mock.calls.length;
+  });
+  expect(left).toEqual([0, 1]);
 });
 
 describe("a sender", () => {
