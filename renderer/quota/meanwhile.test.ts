@@ -18,7 +18,7 @@ test("limits are said by resource, with what differs only", () => {
   const lines = meanwhileLines(textIn("en"), formatIn("en"), [{ field: "limits", before, after, ...by }]);
   expect(lines.map((line) => [line.what, line.before, line.after])).toEqual([
     ["GPU cards", "24", "30"],
-    ["Card-hours", "none", "100"],
+    ["Card-hours each month", "none", "100"],
     ["h100", "2", "none"],
   ]);
 });

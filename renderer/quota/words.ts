@@ -53,6 +53,10 @@ export function resourceWords(t: Translate, resource: string): string {
   const parts = partsOfResource(resource);
   if (parts === null) return resource;
   if (parts.kind === "gpuType") return parts.gpuType;
+  // Hours of a week and of a month are different limits, of which one may take the other's place.
+  if (parts.kind === "cardHours" && parts.period.kind !== "none") {
+    return t("quota.cardHoursIn", { period: t(`quota.period-${parts.period.kind}`) });
+  }
   return t(`quota.column-${parts.kind}`);
 }
 

@@ -7,6 +7,7 @@ export const quota = {
   "quota.column-cpuCores": "CPU cores",
   "quota.column-memoryGiB": "RAM, GiB",
   "quota.column-cardHours": "Card-hours",
+  "quota.cardHoursIn": "Card-hours {{period}}",
   "quota.unit-cards_one": "{{value}} card",
   "quota.unit-cards_other": "{{value}} cards",
   "quota.unit-gpuMemoryGiB": "{{value}} GiB of GPU memory",

@@ -9,6 +9,7 @@ export const quota: Translated<typeof english> = {
   "quota.column-cpuCores": "CPU 核",
   "quota.column-memoryGiB": "内存，GiB",
   "quota.column-cardHours": "卡时",
+  "quota.cardHoursIn": "卡时（{{period}}）",
   "quota.unit-cards_other": "{{value}} 卡",
   "quota.unit-gpuMemoryGiB": "{{value}} GiB 显存",
   "quota.unit-cpuCores_other": "{{value}} 核",
