@@ -107,7 +107,7 @@ export function PeoplePicker({
                   onChange={() => toggle(account)}
                 />
                 <span>{account.fullName === "" ? account.user : account.fullName}</span>
-                <span className="muted">{account.user}</span>
+                {account.fullName === "" ? null : <span className="muted">{account.user}</span>}
                 <span className="muted">{t("tenants.uid", { uid: account.uid })}</span>
                 {present.has(account.uid) ? <span className="tag">{t("tenants.already")}</span> : null}
               </label>
@@ -118,7 +118,7 @@ export function PeoplePicker({
       <ChangeTrouble change={change} />
       <div className={styles.actions}>
         <button type="submit" className="button primary" disabled={picked.size === 0 || change.busy}>
-          {t("tenants.addPicked", { count: picked.size })}
+          {picked.size === 0 ? t("tenants.addNobody") : t("tenants.addPicked", { count: picked.size })}
         </button>
         <button type="button" className="button" onClick={onClose}>
           {t("common.cancel")}

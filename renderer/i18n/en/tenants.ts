@@ -30,6 +30,7 @@ export const tenants = {
   "tenants.searchHint": "Type a name, a user or a uid.",
   "tenants.noAccount": "No account matches.",
   "tenants.already": "already in",
+  "tenants.addNobody": "Pick whom to add",
   "tenants.addPicked_one": "Add {{count}} person",
   "tenants.addPicked_other": "Add {{count}} people",
   "tenants.uid": "uid {{uid}}",

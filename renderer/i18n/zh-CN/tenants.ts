@@ -28,6 +28,7 @@ export const tenants = {
   "tenants.searchHint": "输入姓名、用户名或 uid。",
   "tenants.noAccount": "没有匹配的账户。",
   "tenants.already": "已在其中",
+  "tenants.addNobody": "请选择要添加的人",
   "tenants.addPicked_other": "添加 {{count}} 人",
   "tenants.uid": "uid {{uid}}",
   "tenants.reading": "正在读取影响范围",

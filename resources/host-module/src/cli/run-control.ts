@@ -105,6 +105,10 @@ function leadsText(leads: Organisation["tenants"][number]["leads"]): string {
   return `, led by ${leads.map(({ uid, user }) => printable(user ?? String(uid))).join(", ")}`;
 }
 
+function findingsText(count: number): string {
+  return count === 1 ? "1 finding" : `${count} findings`;
+}
+
 async function audit([verb, ...args]: readonly string[], system: System, terminal: Terminal): Promise<number> {
   switch (verb) {
     case "verify": {
@@ -113,7 +117,7 @@ async function audit([verb, ...args]: readonly string[], system: System, termina
       const lines = [
         verdict.intact
           ? `Intact: ${verdict.rows} rows, the last is ${verdict.head.seq} with hash ${verdict.head.hash}.`
-          : `NOT intact: ${verdict.findings.length + verdict.more} findings in ${verdict.rows} rows.`,
+          : `NOT intact: ${findingsText(verdict.findings.length + verdict.more)} in ${verdict.rows} rows.`,
         ...verdict.findings.map(({ seq, message }) => `${seq === null ? "" : `row ${seq}: `}${printable(message)}`),
         ...verdict.notes,
       ];
