@@ -107,7 +107,7 @@ export function PeoplePicker({
                   onChange={() => toggle(account)}
                 />
                 <span>{account.fullName === "" ? account.user : account.fullName}</span>
-                {account.fullName === "" ? null : <span className="muted">{account.user}</span>}
+                <span className="muted">{account.fullName === "" ? "" : account.user}</span>
                 <span className="muted">{t("tenants.uid", { uid: account.uid })}</span>
                 {present.has(account.uid) ? <span className="tag">{t("tenants.already")}</span> : null}
               </label>
