@@ -194,6 +194,12 @@ export class SelectionColumns {
     return vector;
   }
 
+  /** The same for columns of one class that give the same to every row. */
+  vectorKey(number: number): string {
+    const { owner } = this.columns[number] ?? { owner: -1 };
+    return `${owner}:${this.vectors.slice(number * this.rows, (number + 1) * this.rows).join()}`;
+  }
+
   #classOf(owner: number): GpuClass {
     const one = this.model.classes[owner];
     if (one === undefined) throw new RangeError(`there is no class ${owner}`);

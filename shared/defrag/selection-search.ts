@@ -1,5 +1,5 @@
 /** Whole numbers for the relaxation of a selection: branch and bound over the GPUs that it leaves undecided. */
-import type { SelectionColumns } from "./selection-columns.ts";
+import type { PricedColumn, SelectionColumns } from "./selection-columns.ts";
 import { type Relaxation, relax, type SelectionProblem } from "./selection-lp.ts";
 
 export interface Chosen {
@@ -78,6 +78,19 @@ function without(
   return { owners: pick(problem.owners), counts: pick(counts), keys: pick(problem.keys), needs };
 }
 
+/** What the relaxation uses most comes first, then what is cheapest at its prices. */
+function inDivingOrder(
+  columns: SelectionColumns,
+  choices: readonly PricedColumn[],
+  { values }: Relaxation,
+): readonly PricedColumn[] {
+  const used = new Map(values.map(({ column, value }) => [columns.vectorKey(column), value]));
+  return choices
+    .map((choice) => ({ choice, value: used.get(`${choice.owner}:${columns.vectorOf(choice).join()}`) ?? 0 }))
+    .sort((a, b) => b.value - a.value || a.choice.reduced - b.choice.reduced)
+    .map(({ choice }) => choice);
+}
+
 class Branching {
   readonly #columns: SelectionColumns;
   readonly #step: number;
@@ -129,8 +142,9 @@ class Branching {
     const owner = problem.owners[at] ?? 0;
     const least = this.#columns.best(owner).reduced;
     let isAll = true;
-    for (const choice of this.#columns.within(owner, least + this.#most - bound)) {
-      if (bound + choice.reduced - least > this.#most) break;
+    const choices = inDivingOrder(this.#columns, this.#columns.within(owner, least + this.#most - bound), relaxation);
+    for (const choice of choices) {
+      if (bound + choice.reduced - least > this.#most) continue;
       if (this.#nodesLeft <= 0) return false;
       const column = this.#columns.numberOf(choice);
       const rest = without(this.#columns, problem, [{ at, column }]);

@@ -66,8 +66,8 @@ function drained(layout: ClusterLayout, options: SelectionOptions, freeNow: numb
 
 /**
  * The cheapest set of moves that was found within `nodeLimit`, for as many free GPUs as are asked for and possible. Where the
- * search finds nothing for so many it tries one GPU fewer, down to what the greedy drain reaches, and it is never dearer than
- * the drain at the same number. Instances may leave GPUs that stay in use. The moves say where from and where to; they are
+ * search finds nothing for so many it tries one GPU fewer, down to what the greedy drain reaches, at once where no nodes are
+ * left. It is never dearer than the drain at the same number. Instances may leave GPUs that stay in use. The moves say where from and where to; they are
  * not ordered, and whether an order exists is not looked at. Deterministic.
  */
 export function selectFreeGpus(layout: ClusterLayout, options: SelectionOptions): Selection {
@@ -102,6 +102,8 @@ export function selectFreeGpus(layout: ClusterLayout, options: SelectionOptions)
       const freeGpus = freeAfter(layout, moves);
       return { ...none, freeGpus, cost, costBound: Math.min(cost, costBound), moves, nodes };
     }
+    // Without a search only the drain is left.
+    if (nodes >= options.nodeLimit) wanted = Math.min(wanted, drain.freeGpus + 1);
     if (!isDrained) continue;
     return { ...none, ...drain, cost: drainCost, costBound: Math.min(drainCost, costBound), foundBy: "drain", nodes };
   }
