@@ -100,12 +100,24 @@ export function selectFreeGpus(layout: ClusterLayout, options: SelectionOptions)
       const moves = matchMoves(columns, found.chosen);
       const cost = costOf(moves);
       const freeGpus = freeAfter(layout, moves);
-      return { ...none, freeGpus, cost, costBound: Math.min(cost, costBound), moves, nodes };
+      return { ...none, freeGpus, cost, costBound: withoutRounding(costBound, cost), moves, nodes };
     }
     // Without a search only the drain is left.
     if (nodes >= options.nodeLimit) wanted = Math.min(wanted, drain.freeGpus + 1);
     if (!isDrained) continue;
-    return { ...none, ...drain, cost: drainCost, costBound: Math.min(drainCost, costBound), foundBy: "drain", nodes };
+    return {
+      ...none,
+      ...drain,
+      cost: drainCost,
+      costBound: withoutRounding(costBound, drainCost),
+      foundBy: "drain",
+      nodes,
+    };
   }
   return { ...none, nodes };
+}
+
+/** A bound that floating point lifted a hair above the cost it was reached at is that cost. One above that is wrong, and seen. */
+function withoutRounding(costBound: number, cost: number): number {
+  return costBound > cost && costBound - cost <= 1e-6 * Math.max(1, cost) ? cost : costBound;
 }

@@ -43,8 +43,8 @@ export async function explain(
 /** What is shown is said with its figures, the rest by its level only. */
 function sentenceOf({ level, name, resource, limit, used, missing }: Blocker, isSeen: boolean): string {
   const what = describeResource(resource);
-  const lacks = `${describeAmount(missing, "up")} missing`;
-  if (!isSeen) return `A limit of the ${level} holds it up: ${describeAmount(missing, "up")} ${what} missing.`;
+  const lacks = describeAmount(missing, "up");
+  if (!isSeen) return `A limit of the ${level} holds it up: ${lacks} ${what} missing.`;
   const who = name === "" ? `The ${level}` : name;
-  return `${who} may use ${describeAmount(limit, "down")} ${what}, ${describeAmount(used, "up")} in use: ${lacks}.`;
+  return `${who} may use ${describeAmount(limit, "down")} ${what}, ${describeAmount(used, "up")} in use: ${lacks} missing.`;
 }
