@@ -103,7 +103,9 @@ class GroupMaker {
   readonly #limits: MovingLimits;
 
   constructor(moves: readonly UnorderedMove[], limits: MovingLimits) {
-    this.#moves = new Map(moves.map((move) => [JSON.stringify([move.from.host, move.from.gpu, move.from.instance]), move]));
+    this.#moves = new Map(
+      moves.map((move) => [JSON.stringify([move.from.host, move.from.gpu, move.from.instance]), move]),
+    );
     this.#limits = limits;
   }
 

@@ -9,7 +9,9 @@ export interface Hole {
 }
 
 const standsThere = (gpu: OrderedGpu, profile: number, start: number) =>
-  [gpu.settled, gpu.movers, gpu.places].some((list) => list.some((one) => one.profile === profile && one.start === start));
+  [gpu.settled, gpu.movers, gpu.places].some((list) =>
+    list.some((one) => one.profile === profile && one.start === start),
+  );
 
 /** Whether places are wanted for which the GPU has to be divided anew. */
 export function needsDivision(gpu: OrderedGpu): boolean {
@@ -71,8 +73,7 @@ export class Holes {
   #existingOn(gpu: OrderedGpu, profile: number): number {
     if (gpu.role === "stays" && needsDivision(gpu)) return -1;
     const starts = this.#states.geometry.profiles[profile]?.starts ?? [];
-    const isOpen = (start: number) =>
-      gpu.existing.has(placeKey(profile, start)) && !standsThere(gpu, profile, start);
+    const isOpen = (start: number) => gpu.existing.has(placeKey(profile, start)) && !standsThere(gpu, profile, start);
     return starts.find(isOpen) ?? -1;
   }
 

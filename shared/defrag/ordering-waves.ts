@@ -36,7 +36,6 @@ function without<T>(list: T[], item: T): void {
 export class WaveRunner {
   readonly #group: OrderedGroup;
   readonly #mode: ExecutionMode;
-  readonly #spareGpus: number;
   readonly #holes: Holes;
   /** Open places by profile. */
   readonly #open: WantedPlace[][];
@@ -55,7 +54,6 @@ export class WaveRunner {
   constructor(group: OrderedGroup, mode: ExecutionMode, spareGpus: number) {
     this.#group = group;
     this.#mode = mode;
-    this.#spareGpus = spareGpus;
     this.#left = group.movers.length;
     const profiles = group.states.geometry.profiles;
     this.#open = profiles.map(() => []);
@@ -295,7 +293,9 @@ export class WaveRunner {
   #reserveHole(mover: WaitingMover): Going | null {
     const forGood = this.#holes.find("stays", mover.profile);
     const forAWhile = mover.mayBounce && !mover.isBounced && forGood === null;
-    const stop = forAWhile ? (this.#holes.find("emptied", mover.profile) ?? this.#holes.find("free", mover.profile)) : null;
+    const stop = forAWhile
+      ? (this.#holes.find("emptied", mover.profile) ?? this.#holes.find("free", mover.profile))
+      : null;
     const hole = forGood ?? stop;
     if (hole === null) return null;
     const { gpu, start } = hole;

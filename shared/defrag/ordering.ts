@@ -1,7 +1,7 @@
 /** The order in which moves can be carried out: a new place is made before the old one is given up, at every moment. */
 import type { UnorderedMove } from "./matching.ts";
 import type { MovingLimits } from "./movable.ts";
-import { emptyGpu, orderedGroups, type OrderedGroup } from "./ordering-group.ts";
+import { emptyGpu, type OrderedGroup, orderedGroups } from "./ordering-group.ts";
 import { type GroupWaves, WaveRunner } from "./ordering-waves.ts";
 import type { ClusterLayout, ExecutionMode, Move } from "./types.ts";
 
@@ -43,11 +43,7 @@ function isHelpedBySpare(group: OrderedGroup, mode: ExecutionMode, spareGpus: nu
  * of `spareGpus`. Only what the limits allow to move, on hosts that they allow to touch, makes a stop. Throws where a move
  * names an instance's GPU or a target that the layout has not. Deterministic.
  */
-export function orderMoves(
-  layout: ClusterLayout,
-  moves: readonly UnorderedMove[],
-  options: OrderingOptions,
-): Ordering {
+export function orderMoves(layout: ClusterLayout, moves: readonly UnorderedMove[], options: OrderingOptions): Ordering {
   const found: GroupWaves[] = [];
   let spareGpus = options.spareGpus;
   for (const group of orderedGroups(layout, moves, options)) {

@@ -41,7 +41,12 @@ function gpusOf(layout: ClusterLayout): ReadonlyMap<string, GpuNow> {
     layout.hosts.flatMap((host) =>
       host.gpus.map((gpu): readonly [string, GpuNow] => [
         keyOf(host.name, gpu.index),
-        { key: keyOf(host.name, gpu.index), gpu, pool: host.pool, standing: gpu.instances.map((instance) => ({ instance, id: instance.id })) },
+        {
+          key: keyOf(host.name, gpu.index),
+          gpu,
+          pool: host.pool,
+          standing: gpu.instances.map((instance) => ({ instance, id: instance.id })),
+        },
       ]),
     ),
   );
