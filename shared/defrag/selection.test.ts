@@ -104,6 +104,7 @@ function cheapest(layout: ClusterLayout): readonly number[] {
     }
     const { profileId } = mover;
     for (const [gpu, places] of standing.entries()) {
+      if (layout.hosts[gpu]?.pool !== layout.hosts[mover.gpu]?.pool) continue;
       for (const start of a30.profiles.find(({ id }) => id === profileId)?.starts ?? []) {
         if (!mayExistTogether(a30, [...places, { profileId, start }])) continue;
         places.push({ profileId, start });
@@ -131,6 +132,29 @@ function expectCheapest(layout: ClusterLayout): void {
 
 test.each([1, 30])("on small clusters it finds what trying everything finds, costs up to %i", (most) => {
   fc.assert(fc.property(smallCluster(most), expectCheapest), { numRuns: 60 });
+});
+
+test.each([1, 30])("several pools are planned each for itself and chosen from together, costs up to %i", (most) => {
+  const gpus = fc.array(gpuOf("NVIDIA A30", most, smallA30), { minLength: 2, maxLength: 4 });
+  fc.assert(fc.property(gpus.map(inTwoPools), expectCheapest), { numRuns: 60 });
+});
+
+test("the prices of one more GPU add up to no more than the last costs, and are null where there is none more", () => {
+  fc.assert(
+    fc.property(smallCluster(30), (layout) => {
+      const least = cheapest(layout);
+      const most = least.findLastIndex((cost) => cost < Number.POSITIVE_INFINITY);
+      expect(selectFreeGpus(layout, options).nextGpuPrice).toBeNull();
+      let prices = 0;
+      for (let count = freeIn(layout); count < most; count++) {
+        const { nextGpuPrice } = selectFreeGpus(layout, { ...options, count });
+        expect(nextGpuPrice).toBeGreaterThan(0);
+        prices += nextGpuPrice ?? 0;
+      }
+      expect(prices).toBeLessThanOrEqual((least[most] ?? 0) + 1e-6);
+    }),
+    { numRuns: 40 },
+  );
 });
 
 function expectSound(layout: ClusterLayout, { moves, freeGpus, cost, costBound }: Selection): void {
