@@ -189,7 +189,7 @@ export function planDefragmentation(layout: ClusterLayout, options: DefragOption
     bound: { freeGpus: selection.freeGpuBound, kind: isReached ? "exact" : "upper", freeHosts: null },
     cost: chosen.cost,
     costBound: chosen.costBound,
-    nextGpuPrice: null,
+    nextGpuPrice: chosen.freeGpus === selection.freeGpus ? selection.nextGpuPrice : null,
     moves: chosen.moves,
     bounces: chosen.bounces,
     freed: freedBetween(layout, carriedOut.after),
