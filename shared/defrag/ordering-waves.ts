@@ -13,6 +13,8 @@ import { Holes, isBare, needsDivision } from "./ordering-holes.ts";
 import type { ExecutionMode, Move } from "./types.ts";
 
 const onBorrowedGpu = 8;
+/** The rank of those that alone are in the way of two places or more. */
+const opensSeveral = 0;
 
 interface Going {
   readonly mover: WaitingMover;
@@ -115,9 +117,12 @@ export class WaveRunner {
     for (const mover of gpu.movers) {
       if (mover.isLeaving) continue;
       let rank = gpu.role === "free" ? onBorrowedGpu : inNobodysWay;
+      let opening = 0;
       for (const { isOpen, blockers } of gpu.places) {
         if (isOpen || blockers?.includes(mover) !== true) continue;
-        rank = Math.min(rank, blockers.filter(({ isLeaving }) => !isLeaving).length);
+        const left = blockers.filter(({ isLeaving }) => !isLeaving).length;
+        if (left === 1) opening += 1;
+        rank = opening > 1 ? opensSeveral : Math.min(rank, left);
       }
       this.#setRank(mover, rank);
     }
@@ -177,7 +182,9 @@ export class WaveRunner {
   #giveToLastInTheWay(): boolean {
     let isAnyGiven = false;
     for (const [profile, open] of this.#open.entries()) {
-      for (let mover = this.#next(profile, 1); mover !== null && open.length > 0; mover = this.#next(profile, 1)) {
+      while (open.length > 0) {
+        const mover = this.#next(profile, opensSeveral) ?? this.#next(profile, 1);
+        if (mover === null) break;
         this.#give(mover);
         isAnyGiven = true;
       }
@@ -216,7 +223,7 @@ export class WaveRunner {
   #giveAny(): boolean {
     for (const [profile, open] of this.#open.entries()) {
       if (open.length === 0) continue;
-      for (const rank of [8, 9, 1, 2, 3, 4, 5, 6, 7]) {
+      for (const rank of [8, 9, 0, 1, 2, 3, 4, 5, 6, 7]) {
         const mover = this.#next(profile, rank);
         if (mover === null) continue;
         this.#give(mover);
