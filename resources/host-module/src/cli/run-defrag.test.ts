@@ -87,6 +87,16 @@ test("what if everything might move, and what if one tenant alone might", async 
   expect((await run("plan", "--layout", path, "--max-moves", "0")).out).toContain("more than 0 moves");
 });
 
+test("the hosts of several files are one cluster, and none may stand in two", async () => {
+  const [first, ...others] = layout.hosts;
+  const one = await fileOf("one.json", JSON.stringify({ ...layout, hosts: [first] }));
+  const more = await fileOf("more.json", JSON.stringify({ ...layout, hosts: others }));
+  const all = await fileOf("layout.json", JSON.stringify(layout));
+  const together = await run("plan", "--layout", one, "--layout", more);
+  expect(together).toEqual(await run("plan", "--layout", all));
+  expect((await run("plan", "--layout", one, "--layout", all)).error).toContain("gpu01: it stands twice");
+});
+
 test("the example of the documentation", async () => {
   const text = await readFile(new URL("../../../../docs/defrag.md", import.meta.url), "utf8");
   const example = /```json\n(\{\n {2}"schema": "tessera\.layout\/1"[\s\S]*?)```/.exec(text)?.[1] ?? "";

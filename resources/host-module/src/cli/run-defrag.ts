@@ -2,7 +2,13 @@
 import { parseGoal } from "../../../../shared/defrag/goal.ts";
 import { type DefragOptions, planDefragmentation } from "../../../../shared/defrag/plan.ts";
 import { readLayout } from "../../../../shared/defrag/read-layout.ts";
-import { type ClusterLayout, type DefragPlan, defaultOptions, type Move } from "../../../../shared/defrag/types.ts";
+import {
+  type ClusterLayout,
+  type DefragPlan,
+  defaultOptions,
+  layoutSchema,
+  type Move,
+} from "../../../../shared/defrag/types.ts";
 import { AppError } from "../../../../shared/errors.ts";
 import { parseCommand, UsageError } from "./arguments.ts";
 import { table } from "./drawing.ts";
@@ -16,7 +22,7 @@ const nodeLimit = 400;
 
 const planOptions = {
   json: { type: "boolean" },
-  layout: { type: "string" },
+  layout: { type: "string", multiple: true },
   goal: { type: "string" },
   "max-moves": { type: "string" },
   "max-cost": { type: "string" },
@@ -30,7 +36,8 @@ const planOptions = {
 export async function runDefrag([verb, ...args]: readonly string[], terminal: Terminal): Promise<number> {
   if (verb !== "plan") throw new UsageError("Say defrag plan --layout FILE.");
   const { values } = parseCommand(args, planOptions);
-  if (values.layout === undefined || values.layout === "") throw new UsageError("Say --layout FILE.");
+  const files = values.layout ?? [];
+  if (files.length === 0 || files.includes("")) throw new UsageError("Say --layout FILE.");
   const options: DefragOptions = {
     ...defaultOptions,
     goal: parseGoal(values.goal ?? "free-gpus"),
@@ -42,7 +49,7 @@ export async function runDefrag([verb, ...args]: readonly string[], terminal: Te
     at: instantOf(values.at),
     nodeLimit,
   };
-  const read = readLayout(await readJson(values.layout));
+  const read = readLayouts(await Promise.all(files.map(readJson)));
   const layout = values["what-if-all-move"] === true ? allMovable(read) : read;
   refuseUnknown("host", options.hosts, new Set(layout.hosts.map(({ name }) => name)));
   refuseUnknown("tenant", options.tenants, tenantsOf(layout));
@@ -75,6 +82,13 @@ async function readJson(path: string): Promise<unknown> {
       remedy: "Give a file of the schema tessera.layout/1, as docs/defrag.md shows it.",
     });
   }
+}
+
+/** One layout of the hosts of all files, each read for itself first. */
+function readLayouts(values: readonly unknown[]): ClusterLayout {
+  const [first, ...others] = values.map(readLayout);
+  if (first === undefined || others.length === 0) return first ?? { takenAt: null, hosts: [] };
+  return readLayout({ schema: layoutSchema, hosts: [first, ...others].flatMap(({ hosts }) => hosts) });
 }
 
 function allMovable(layout: ClusterLayout): ClusterLayout {
