@@ -67,7 +67,7 @@ function bestExchange(parts: readonly SelectionPart[], counts: readonly number[]
 }
 
 /** Learns more about one cost; false where all is known. */
-function refine(part: SelectionPart | undefined, count: number): boolean {
+export function refine(part: SelectionPart | undefined, count: number): boolean {
   if (part === undefined || part.isSolvedAt(count)) return false;
   if (part.isRelaxedAt(count)) part.plan(count);
   else part.relaxAt(count);

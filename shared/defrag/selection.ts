@@ -1,18 +1,26 @@
 /** The selection: what moves where, so that GPUs come free at the least cost. */
-import { geometryFor } from "../mig/index.ts";
-import { greedyDrain } from "./drain.ts";
-import { freeGpuBounds } from "./free-gpu-bound.ts";
+import { AppError } from "../errors.ts";
 import type { UnorderedMove } from "./matching.ts";
 import type { MovingLimits } from "./movable.ts";
-import { groupKeyOf, selectionParts } from "./selection-model.ts";
-import { type DrainStep, type PartPlan, SelectionPart, withoutRounding } from "./selection-part.ts";
+import { type PartPlan, type SelectionPart, withoutRounding } from "./selection-part.ts";
+import { drainedFor, gpuKey, partsOf } from "./selection-parts.ts";
+import { countForPrice } from "./selection-price.ts";
 import { exchanged, leastOf, mostOf, splitBound, splitByPrices } from "./selection-split.ts";
-import type { ClusterLayout } from "./types.ts";
+import { type ClusterLayout, defaultOptions, type PlanOptions } from "./types.ts";
+
+export interface MoveOptions extends PlanOptions {
+  /** How many relaxations may be solved in each search: one for a number of free GPUs in one pool and model. */
+  readonly nodeLimit: number;
+  /**
+   * Called with the plan of the greedy drain, where it does anything, before the search begins, and with what the search found.
+   * `"stop"` ends it with the plan that was shown.
+   */
+  readonly onImprovement?: (found: Selection) => "stop" | undefined;
+}
 
 export interface SelectionOptions extends MovingLimits {
   /** So many free GPUs in all, those included that are free already; null for as many as possible. */
   readonly count: number | null;
-  /** How many relaxations may be solved in each search: one for a number of free GPUs in one pool and model. */
   readonly nodeLimit: number;
 }
 
@@ -24,16 +32,16 @@ export interface Selection {
   readonly cost: number;
   /** No plan with as many free GPUs costs less; proven by the prices of a relaxation. */
   readonly costBound: number;
-  /** What one more free GPU costs at least beyond `costBound`, by the relaxation; null where there is none more. */
+  /** What one more free GPU costs by the relaxation; null where there is none more. */
   readonly nextGpuPrice: number | null;
   /** In no order that could be carried out. */
   readonly moves: readonly UnorderedMove[];
   readonly foundBy: "search" | "drain";
-  /** Relaxations solved in the search. */
+  /** Relaxations solved in searches. */
   readonly nodes: number;
+  /** Where fewer GPUs come free than was asked for: why. */
+  readonly shortfall: string | null;
 }
-
-const gpuKey = (host: string, gpu: number) => JSON.stringify([host, gpu]);
 
 /** Free GPUs after all the moves. */
 function freeAfter(layout: ClusterLayout, moves: readonly UnorderedMove[]): number {
@@ -52,40 +60,20 @@ function freeAfter(layout: ClusterLayout, moves: readonly UnorderedMove[]): numb
   return [...held.values()].filter((count) => count === 0).length;
 }
 
-/** The greedy drain GPU by GPU, by pool and model. */
-function drainSteps(layout: ClusterLayout, limits: MovingLimits): ReadonlyMap<string, readonly DrainStep[]> {
-  const groups = new Map(
-    layout.hosts.flatMap((host) =>
-      host.gpus.flatMap(({ model, index }): (readonly [string, string])[] => {
-        const geometry = geometryFor({ name: model });
-        return geometry === null ? [] : [[gpuKey(host.name, index), groupKeyOf(host, geometry)]];
-      }),
-    ),
-  );
-  const moves = greedyDrain(layout, { ...limits, price: null, maxMoves: null, maxCost: null });
-  const byGpu = Map.groupBy(moves, ({ from }) => gpuKey(from.host, from.gpu));
-  const steps = [...byGpu].map(([gpu, own]) => ({
-    group: groups.get(gpu) ?? "",
-    cost: own.reduce((sum, { cost }) => sum + cost, 0),
-    moves: own.map(({ order: _, ...move }): UnorderedMove => move),
-  }));
-  return Map.groupBy(steps, ({ group }) => group);
-}
-
-/** The parts of a layout, and the free GPUs outside them. */
-export function partsOf(layout: ClusterLayout, limits: MovingLimits, nodeLimit: number) {
-  const { models, freeElsewhere } = selectionParts(layout, limits);
-  const { byGroup } = freeGpuBounds(layout, limits);
-  const drain = drainSteps(layout, limits);
-  const parts = [...models].map(
-    ([key, model]) => new SelectionPart(model, byGroup.get(key) ?? 0, drain.get(key) ?? [], nodeLimit),
-  );
-  return { parts, freeElsewhere };
-}
-
 interface CountPlan {
   readonly plans: readonly PartPlan[];
   readonly wanted: number;
+}
+
+const costOf = (plans: readonly { readonly cost: number }[]) => plans.reduce((sum, { cost }) => sum + cost, 0);
+const movesOf = (plans: readonly PartPlan[]) => plans.flatMap(({ moves }) => moves);
+const boundOf = (parts: readonly SelectionPart[]) => parts.reduce((sum, { bound }) => sum + bound, 0);
+
+/** The plans, or those of the drain at the same number where these are cheaper. */
+function noDearerThanDrain(parts: readonly SelectionPart[], found: CountPlan): CountPlan {
+  const drained = drainedFor(parts, found.wanted);
+  const isCheaper = drained !== null && costOf(drained) < costOf(found.plans) - 1e-9;
+  return isCheaper ? { ...found, plans: drained } : found;
 }
 
 /** The cheapest plan for so many free GPUs in the parts; for fewer where the search finds none. */
@@ -94,53 +82,136 @@ function planFor(parts: readonly SelectionPart[], most: number): CountPlan {
     const wanted = Math.min(most, mostOf(parts));
     const counts = exchanged(parts, splitByPrices(parts, wanted));
     if (counts === null) continue;
-    return { wanted, plans: parts.flatMap((part, at) => part.plan(counts[at] ?? 0) ?? []) };
+    const plans = parts.flatMap((part, at) => part.plan(counts[at] ?? 0) ?? []);
+    return noDearerThanDrain(parts, { wanted, plans });
   }
 }
 
-/** The drain alone, where it reaches so many: GPU by GPU, the cheapest first. */
-function drainedFor(parts: readonly SelectionPart[], wanted: number): readonly PartPlan[] | null {
-  const steps = parts.flatMap((part) => part.drainSteps).toSorted((a, b) => a.cost - b.cost);
-  const needed = wanted - leastOf(parts);
-  return needed > steps.length ? null : steps.slice(0, needed).map((step) => ({ ...step, foundBy: "drain" }));
+function planForPrice(parts: readonly SelectionPart[], price: number): CountPlan {
+  const counts = parts.map((part) => countForPrice(part, price));
+  const plans = parts.flatMap((part, at) => part.plan(counts[at] ?? 0) ?? []);
+  return { wanted: counts.reduce((sum, count) => sum + count, 0), plans };
 }
-
-const costOf = (plans: readonly { readonly cost: number }[]) => plans.reduce((sum, { cost }) => sum + cost, 0);
 
 /** What one more than so many costs by the relaxations of the parts; null where there is none more. */
 function nextPrice(parts: readonly SelectionPart[], count: number): number | null {
-  if (count >= parts.reduce((sum, { bound }) => sum + bound, 0)) return null;
-  const costAt = (wanted: number) => {
-    const counts = splitByPrices(parts, wanted);
-    return parts.reduce((sum, part, at) => sum + part.lowerBound(counts[at] ?? 0), 0);
-  };
-  const now = costAt(count);
-  return Math.max(0, costAt(count + 1) - now);
+  if (count >= boundOf(parts)) return null;
+  return Math.max(0, splitCost(parts, count + 1) - splitCost(parts, count));
+}
+
+function isWithin({ plans }: CountPlan, { maxMoves, maxCost }: MoveOptions): boolean {
+  const isCheap = maxCost === null || costOf(plans) <= maxCost + 1e-9;
+  return isCheap && (maxMoves === null || movesOf(plans).length <= maxMoves);
 }
 
 /**
- * The cheapest set of moves that was found within `nodeLimit`, for as many free GPUs as are asked for and possible. Where the
- * search finds nothing for so many it tries one GPU fewer, down to what the greedy drain reaches. It is never dearer than the
- * drain at the same number. Instances may leave GPUs that stay in use. The moves say where from and where to; they are not
- * ordered, and whether an order exists is not looked at. Deterministic.
+ * As many free GPUs as the limits allow. Fewer GPUs cost less, so their number is what gives way, found by halving: a row for
+ * moves would tie all pools together again. Of plans for one number the cheapest is taken, even where one with fewer moves
+ * would keep within the limit.
  */
-export function selectFreeGpus(layout: ClusterLayout, options: SelectionOptions): Selection {
+function limited(parts: readonly SelectionPart[], found: CountPlan, options: MoveOptions): CountPlan {
+  if (isWithin(found, options)) return found;
+  let best: CountPlan = { wanted: leastOf(parts), plans: [] };
+  let above = found.wanted;
+  while (above - best.wanted > 1) {
+    const middle = Math.floor((above + best.wanted) / 2);
+    const isTooDear = options.maxCost !== null && splitCost(parts, middle) > options.maxCost + 1e-6;
+    const plan = isTooDear ? null : planFor(parts, middle);
+    if (plan !== null && plan.wanted > best.wanted && isWithin(plan, options)) best = plan;
+    else above = middle;
+  }
+  return best;
+}
+
+/** What so many cost at least, by the relaxations. */
+function splitCost(parts: readonly SelectionPart[], wanted: number): number {
+  const counts = splitByPrices(parts, wanted);
+  return parts.reduce((sum, part, at) => sum + part.lowerBound(counts[at] ?? 0), 0);
+}
+
+/** How many free GPUs a goal asks for in the parts. */
+function askedFor(parts: readonly SelectionPart[], freeElsewhere: number, { goal }: MoveOptions): number {
+  const bound = boundOf(parts);
+  if (goal.kind !== "free-gpus" || goal.count === null) return bound;
+  return Math.max(leastOf(parts), Math.min(bound, goal.count - freeElsewhere));
+}
+
+/** The drain, as far as the goal and its limits go. */
+function firstPlan(parts: readonly SelectionPart[], asked: number, options: MoveOptions): CountPlan {
+  const least = leastOf(parts);
+  const price = options.goal.kind === "price" ? options.goal.price : Number.POSITIVE_INFINITY;
+  const cheap = parts.flatMap(({ drainSteps }) => drainSteps).filter(({ cost }) => cost <= price);
+  let wanted = Math.min(asked, least + cheap.length);
+  while (wanted > least && !isWithin({ wanted, plans: drainedFor(parts, wanted) ?? [] }, options)) wanted -= 1;
+  return { wanted, plans: drainedFor(parts, wanted) ?? [] };
+}
+
+function shortfallOf(selection: Selection, isLimited: boolean, goal: PlanOptions["goal"]): string | null {
+  const { freeGpus, freeGpuBound } = selection;
+  if (isLimited) return `${freeGpuBound} GPUs could be free at most, but the limit on moves or cost ends it at ${freeGpus}.`;
+  if (goal.kind !== "free-gpus") return null;
+  if (goal.count !== null && goal.count > freeGpuBound && freeGpus >= freeGpuBound) {
+    return `No plan leaves more than ${freeGpuBound} GPUs free.`;
+  }
+  if (freeGpus >= (goal.count ?? freeGpuBound)) return null;
+  return `No plan was found for more than ${freeGpus}; none leaves more than ${freeGpuBound} GPUs free.`;
+}
+
+function planOf(parts: readonly SelectionPart[], asked: number, { goal }: MoveOptions): CountPlan {
+  return goal.kind === "price" ? planForPrice(parts, goal.price) : planFor(parts, asked);
+}
+
+function refuseUnknown({ goal, mode }: MoveOptions): void {
+  if (mode === "in-use" && (goal.kind === "free-gpus" || goal.kind === "price")) return;
+  throw new AppError({
+    code: "bad-request",
+    message: "Only free GPUs, by number or price and in the mode in-use, can be planned yet.",
+    remedy: "Ask for free-gpus or price:3, in the mode in-use.",
+  });
+}
+
+/**
+ * The cheapest set of moves that was found within `nodeLimit` for what is asked: a number of free GPUs, as many as possible,
+ * or as long as one more costs no more than a price. Where the search finds nothing for a number it tries one GPU fewer, down
+ * to what the greedy drain reaches; it is never dearer than the drain at the same number. Instances may leave GPUs that stay in
+ * use. The moves say where from and where to; they are not ordered, and whether an order exists is not looked at, so bounces
+ * are not in `maxMoves` and `maxCost` either. Deterministic where nothing stops it.
+ *
+ * Throws AppError `bad-request` for a goal or mode that cannot be planned yet.
+ */
+export function selectMoves(layout: ClusterLayout, options: MoveOptions): Selection {
+  refuseUnknown(options);
   const { parts, freeElsewhere } = partsOf(layout, options, options.nodeLimit);
-  const bound = parts.reduce((sum, part) => sum + part.bound, 0);
-  const most = Math.max(leastOf(parts), Math.min(bound, (options.count ?? bound + freeElsewhere) - freeElsewhere));
-  const { plans: found, wanted } = planFor(parts, most);
-  const drained = drainedFor(parts, wanted);
-  const plans = drained !== null && costOf(drained) < costOf(found) - 1e-9 ? drained : found;
-  const cost = costOf(plans);
-  const moves = plans.flatMap((plan) => plan.moves);
-  return {
-    freeGpus: freeAfter(layout, moves),
-    freeGpuBound: bound + freeElsewhere,
-    cost,
-    costBound: withoutRounding(splitBound(parts, wanted), cost),
-    nextGpuPrice: nextPrice(parts, wanted),
-    moves,
-    foundBy: plans.some(({ foundBy }) => foundBy === "drain") ? "drain" : "search",
-    nodes: parts.reduce((sum, part) => sum + part.nodes, 0),
+  const asked = askedFor(parts, freeElsewhere, options);
+  const selectionOf = ({ plans, wanted }: CountPlan, isSearched: boolean): Selection => {
+    const cost = costOf(plans);
+    const moves = movesOf(plans);
+    return {
+      freeGpus: freeAfter(layout, moves),
+      freeGpuBound: boundOf(parts) + freeElsewhere,
+      cost,
+      costBound: isSearched ? withoutRounding(splitBound(parts, wanted), cost) : 0,
+      nextGpuPrice: isSearched ? nextPrice(parts, wanted) : null,
+      moves,
+      foundBy: plans.some(({ foundBy }) => foundBy === "drain") ? "drain" : "search",
+      nodes: parts.reduce((sum, part) => sum + part.nodes, 0),
+      shortfall: null,
+    };
   };
+  const first = options.onImprovement === undefined ? null : firstPlan(parts, asked, options);
+  if (first !== null && first.plans.length > 0) {
+    const shown = selectionOf(first, false);
+    if (options.onImprovement?.(shown) === "stop") return shown;
+  }
+  const found = planOf(parts, asked, options);
+  const best = limited(parts, found, options);
+  const selection = selectionOf(best, true);
+  const answer = { ...selection, shortfall: shortfallOf(selection, best !== found, options.goal) };
+  options.onImprovement?.(answer);
+  return answer;
+}
+
+/** `selectMoves` for a number of free GPUs. */
+export function selectFreeGpus(layout: ClusterLayout, { count, ...limits }: SelectionOptions): Selection {
+  return selectMoves(layout, { ...defaultOptions, ...limits, goal: { kind: "free-gpus", count } });
 }
