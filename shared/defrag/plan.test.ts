@@ -69,8 +69,8 @@ test("a limit on moves gives a plan for fewer GPUs, and says so", () => {
   expect(limited.after.freeGpus).toBe(2);
   expect(limited.moves).toHaveLength(2);
   expect(limited.costBound).toBe(2);
-  expect(limited.bound).toMatchObject({ freeGpus: 3, kind: "exact" });
-  expect(limited.shortfall).toContain("more than 2 moves");
+  expect(limited.bound).toMatchObject({ freeGpus: 3, kind: "upper" });
+  expect(limited.shortfall).toContain("limit on moves or cost");
   expect(planDefragmentation(layout, { ...options, maxCost: 0.5 }).moves).toEqual([]);
 });
 
@@ -79,6 +79,21 @@ test("so many as are asked for, and no more", () => {
   const layout = clusterOf([one, one, one, one]);
   const plan = planDefragmentation(layout, { ...options, goal: { kind: "free-gpus", count: 1 } });
   expect([plan.goal, plan.after.freeGpus, plan.moves.length]).toEqual(["free-gpus:1", 1, 1]);
+});
+
+test("no more than a price for one more GPU", () => {
+  const layout = clusterOf([
+    [{ profile: "1g.5gb", start: 0 }],
+    [{ profile: "1g.5gb", start: 0, cost: 2 }],
+    [{ profile: "1g.5gb", start: 0, cost: 5 }],
+    [{ profile: "1g.5gb", start: 0, cost: 9 }],
+  ]);
+  const upTo = (price: number) => planDefragmentation(layout, { ...options, goal: { kind: "price", price } });
+  const two = upTo(3);
+  expect([two.goal, two.after.freeGpus, two.cost, two.nextGpuPrice]).toEqual(["price:3", 2, 3, 5]);
+  expect(upTo(0.5).moves).toEqual([]);
+  const all = upTo(5);
+  expect([all.after.freeGpus, all.cost, all.nextGpuPrice]).toEqual([3, 8, null]);
 });
 
 test("what may not move stays, and what is unknown in length is not guessed", () => {
@@ -103,8 +118,8 @@ test("what may not move stays, and what is unknown in length is not guessed", ()
 
 test("goals and modes that are not planned yet are refused by name", () => {
   const layout = clusterOf([[]]);
-  expect(() => planDefragmentation(layout, { ...options, goal: { kind: "hosts" } })).toThrow("hosts");
-  expect(() => planDefragmentation(layout, { ...options, mode: "empty" })).toThrow("empty");
+  expect(() => planDefragmentation(layout, { ...options, goal: { kind: "hosts" } })).toThrow("planned yet");
+  expect(() => planDefragmentation(layout, { ...options, mode: "empty" })).toThrow("planned yet");
 });
 
 const geometry = geometryFor({ name: model });

@@ -5,7 +5,7 @@ import { goalText } from "./goal.ts";
 import { capacityOf, type DemandMix, fragmentation, freeGpus, freeHosts } from "./measures.ts";
 import { type Ordering, orderMoves } from "./ordering.ts";
 import { isFreeGpu, replay } from "./replay.ts";
-import { type Selection, selectFreeGpus } from "./selection.ts";
+import { type Selection, selectFreeGpus, selectMoves } from "./selection.ts";
 import type { ClusterLayout, DefragPlan, LayoutMeasures, Move, PlanOptions } from "./types.ts";
 import { planSchema } from "./types.ts";
 
@@ -70,8 +70,7 @@ function stuckReason(ordering: Ordering & { readonly ok: false }): string {
   return `For more, ${ordering.stuck.length} moves would wait for each other. ${remedy}`;
 }
 
-function attempt(layout: ClusterLayout, options: DefragOptions, count: number | null): Attempt {
-  const selection = selectFreeGpus(layout, { ...options, count });
+function attempt(layout: ClusterLayout, options: DefragOptions, selection: Selection): Attempt {
   const ordering = orderMoves(layout, selection.moves, options);
   if (!ordering.ok) return { selection, executable: null, reason: stuckReason(ordering) };
   const reason = overLimits(ordering, options);
@@ -79,7 +78,7 @@ function attempt(layout: ClusterLayout, options: DefragOptions, count: number | 
   const { moves, bounces, cost } = ordering;
   const { freeGpus: free, costBound } = selection;
   // Exchanged places can make it cheaper than the selection, never cheaper than the bound.
-  return { selection, executable: { moves, bounces, cost, costBound, freeGpus: free }, reason: null };
+  return { selection, executable: { moves, bounces, cost, costBound, freeGpus: free }, reason: selection.shortfall };
 }
 
 /** The greedy drain within the limits: all of it runs at once into room that is free, so it never waits for anything. */
@@ -102,7 +101,7 @@ function fewer(layout: ClusterLayout, options: DefragOptions, freeNow: number, f
   let most = first.freeGpus - 1;
   while (best.freeGpus < most) {
     const wanted = Math.ceil((best.freeGpus + most) / 2);
-    const { executable } = attempt(layout, options, wanted);
+    const { executable } = attempt(layout, options, selectFreeGpus(layout, { ...options, count: wanted }));
     if (executable !== null && executable.freeGpus > best.freeGpus) best = executable;
     else most = wanted - 1;
   }
@@ -147,16 +146,8 @@ function freedBetween(before: ClusterLayout, after: ClusterLayout): DefragPlan["
   );
 }
 
-function notYet(what: string): AppError {
-  return new AppError({
-    code: "bad-request",
-    message: `${what} cannot be planned by this version.`,
-    remedy: "Ask for free-gpus or free-gpus:N, in the mode in-use.",
-  });
-}
-
 /**
- * The cheapest plan that was found for as many free GPUs as are asked for. Where its moves would wait for each other or pass
+ * The cheapest plan that was found for the goal: a number of free GPUs, as many as possible, or as long as one more is worth its price. Where its moves would wait for each other or pass
  * `maxMoves` or `maxCost`, it is one for fewer GPUs, and `shortfall` says why and what would help. Every plan has been carried
  * out on a copy of the layout by `replay` before it is given. `fragmentation` counts for the mix of what is held now.
  *
@@ -164,10 +155,8 @@ function notYet(what: string): AppError {
  */
 export function planDefragmentation(layout: ClusterLayout, options: DefragOptions): DefragPlan {
   const { goal, mode } = options;
-  if (goal.kind !== "free-gpus") throw notYet(`The goal ${goalText(goal)}`);
-  if (mode !== "in-use") throw notYet(`The mode ${mode}`);
   const freeNow = freeGpus(layout);
-  const first = attempt(layout, options, goal.count);
+  const first = attempt(layout, options, selectMoves(layout, options));
   const { selection } = first;
   const chosen = first.executable ?? fewer(layout, options, freeNow, selection);
   const carriedOut = replay(layout, chosen.moves);

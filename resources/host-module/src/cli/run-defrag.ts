@@ -40,7 +40,7 @@ export async function runDefrag([verb, ...args]: readonly string[], terminal: Te
   if (files.length === 0 || files.includes("")) throw new UsageError("Say --layout FILE.");
   const options: DefragOptions = {
     ...defaultOptions,
-    goal: parseGoal(values.goal ?? "free-gpus"),
+    goal: values.goal === undefined ? defaultOptions.goal : parseGoal(values.goal),
     maxMoves: numberOf("--max-moves", values["max-moves"], /^\d{1,7}$/),
     maxCost: numberOf("--max-cost", values["max-cost"], /^\d{1,9}(\.\d{1,6})?$/),
     spareGpus: numberOf("--spare", values.spare, /^\d{1,4}$/) ?? 0,
@@ -158,6 +158,7 @@ function planText(plan: DefragPlan): string {
     `Goal ${plan.goal}: free GPUs ${before.freeGpus} -> ${after.freeGpus}. ${boundText(plan)}`,
     work,
     ...(plan.shortfall === null ? [] : [plan.shortfall]),
+    ...(plan.nextGpuPrice === null ? [] : [`One more free GPU would cost about ${rounded(plan.nextGpuPrice)}.`]),
     `Free hosts ${before.freeHosts} -> ${after.freeHosts}. Fragmentation for what is held now ${percent(before.fragmentation)} -> ${percent(after.fragmentation)}.`,
     ...(moves.length === 0 ? [] : ["", ...table(["order", "profile", "from", "to"], moves.map(moveRow))]),
     ...capacityLines(plan),
