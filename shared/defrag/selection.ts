@@ -157,7 +157,8 @@ function firstPlan(parts: readonly SelectionPart[], asked: number, options: Move
 
 function shortfallOf(selection: Selection, isLimited: boolean, goal: PlanOptions["goal"]): string | null {
   const { freeGpus, freeGpuBound } = selection;
-  if (isLimited) return `${freeGpuBound} GPUs could be free at most, but the limit on moves or cost ends it at ${freeGpus}.`;
+  if (isLimited)
+    return `${freeGpuBound} GPUs could be free at most, but the limit on moves or cost ends it at ${freeGpus}.`;
   if (goal.kind !== "free-gpus") return null;
   if (goal.count !== null && goal.count > freeGpuBound && freeGpus >= freeGpuBound) {
     return `No plan leaves more than ${freeGpuBound} GPUs free.`;

@@ -1,0 +1,78 @@
+/** The order in which moves can be carried out: a new place is made before the old one is given up, at every moment. */
+import type { UnorderedMove } from "./matching.ts";
+import type { MovingLimits } from "./movable.ts";
+import { emptyGpu, type OrderedGroup, orderedGroups } from "./ordering-group.ts";
+import { type GroupWaves, WaveRunner } from "./ordering-waves.ts";
+import type { ClusterLayout, ExecutionMode, Move } from "./types.ts";
+
+export interface OrderingOptions extends MovingLimits {
+  readonly mode: ExecutionMode;
+  /** How many GPUs that are free before and after may be used as a stop on the way. */
+  readonly spareGpus: number;
+}
+
+export type Ordering =
+  | {
+      readonly ok: true;
+      /** Ascending by order; the orders are 1, 2, 3 and so on. */
+      readonly moves: readonly Move[];
+      /** Moves that end in a stop on the way. */
+      readonly bounces: number;
+      /** Of all moves, bounces included. */
+      readonly cost: number;
+    }
+  | {
+      readonly ok: false;
+      /** What cannot go on, as it came in. */
+      readonly stuck: readonly UnorderedMove[];
+      /** Whether one GPU more to stop on would do for each group that is stuck. */
+      readonly spareWouldHelp: boolean;
+    };
+
+/** Whether the group can be ordered with one more GPU that is free, whether there is one or not. */
+function isHelpedBySpare(group: OrderedGroup, mode: ExecutionMode, spareGpus: number): boolean {
+  if (mode === "free-space") return false;
+  const gpus = [...group.gpus, emptyGpu("", null, -1)];
+  return new WaveRunner({ ...group, gpus }, mode, spareGpus + 1).run().stuck.length === 0;
+}
+
+/**
+ * Orders the moves of a selection. Movers of one model, pool and profile may exchange their places, and one that would leave a
+ * place to which another of its profile comes stays: the layout in the end is the one that was asked for, at no higher cost.
+ * A mover in the way of others goes where there is room that stays, or makes one paid stop on a GPU that comes free, or on one
+ * of `spareGpus`. Only what the limits allow to move, on hosts that they allow to touch, makes a stop. Throws where a move
+ * names an instance's GPU or a target that the layout has not. Deterministic.
+ */
+export function orderMoves(layout: ClusterLayout, moves: readonly UnorderedMove[], options: OrderingOptions): Ordering {
+  const found: GroupWaves[] = [];
+  let spareGpus = options.spareGpus;
+  for (const group of orderedGroups(layout, moves, options)) {
+    const waves = new WaveRunner(group, options.mode, spareGpus).run();
+    spareGpus -= waves.borrowed;
+    found.push(waves);
+  }
+  const stuck = found.flatMap((waves) => waves.stuck.map(({ move }) => move));
+  if (stuck.length > 0) return { ok: false, stuck, spareWouldHelp: wouldSpareHelp(layout, moves, options, found) };
+  const ordered = found.flatMap((waves) => waves.moves).sort((a, b) => a.order - b.order);
+  return {
+    ok: true,
+    moves: ordered,
+    bounces: found.reduce((sum, { bounces }) => sum + bounces, 0),
+    cost: ordered.reduce((sum, { cost }) => sum + cost, 0),
+  };
+}
+
+function wouldSpareHelp(
+  layout: ClusterLayout,
+  moves: readonly UnorderedMove[],
+  options: OrderingOptions,
+  found: readonly GroupWaves[],
+): boolean {
+  let spareGpus = options.spareGpus;
+  return orderedGroups(layout, moves, options).every((group, at) => {
+    const isStuck = (found[at]?.stuck.length ?? 0) > 0;
+    const left = spareGpus;
+    spareGpus -= found[at]?.borrowed ?? 0;
+    return !isStuck || isHelpedBySpare(group, options.mode, left);
+  });
+}
