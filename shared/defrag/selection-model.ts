@@ -117,10 +117,15 @@ function readGpu(gpu: ClusterGpu, states: GpuStates, limits: MovingLimits) {
     const profileId = profileNamed(geometry, profileName)?.id;
     const profile = geometry.profiles.findIndex((one) => one.id === profileId);
     if (allocation === null) unheld.push({ profile, start });
-    else if (mayMove(allocation, limits)) movers.push({ instance: id, profile, profileName, start, cost: allocation.cost });
+    else if (mayMove(allocation, limits))
+      movers.push({ instance: id, profile, profileName, start, cost: allocation.cost });
     else pinned = states.add(pinned, profile, start);
   }
-  return { pinned, unheld, movers: movers.sort((a, b) => a.profile - b.profile || a.cost - b.cost || a.start - b.start) };
+  return {
+    pinned,
+    unheld,
+    movers: movers.sort((a, b) => a.profile - b.profile || a.cost - b.cost || a.start - b.start),
+  };
 }
 
 function statesOf(states: GpuStates, pinned: number, movers: readonly Mover[]): Int32Array {

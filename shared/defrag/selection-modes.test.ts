@@ -55,7 +55,11 @@ const beside = (...instances: readonly object[]) =>
 
 test("a GPU in use takes others only into an instance that stands there unheld, where it is not divided anew", () => {
   const unheld = { id: 1, profile: "1g.6gb", start: 1 };
-  expect(beside().hosts.flatMap(({ gpus }) => gpus).some(isFreeGpu)).toBe(false);
+  expect(
+    beside()
+      .hosts.flatMap(({ gpus }) => gpus)
+      .some(isFreeGpu),
+  ).toBe(false);
   expect(selectMoves(beside(), optionsOf("empty"))).toMatchObject({ freeGpus: 0, moves: [], boundKind: "upper" });
   expect(selectMoves(beside(unheld), optionsOf("empty"))).toMatchObject({
     freeGpus: 1,
