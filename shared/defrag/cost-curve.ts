@@ -2,7 +2,7 @@
 import type { MovingLimits } from "./movable.ts";
 import { drainedFor, partsOf } from "./selection-parts.ts";
 import { leastOf, splitByPrices } from "./selection-split.ts";
-import type { ClusterLayout } from "./types.ts";
+import type { ClusterLayout, ExecutionMode } from "./types.ts";
 
 export interface CostPoint {
   readonly freeGpus: number;
@@ -26,8 +26,12 @@ function spacedNumbers(from: number, to: number, points: number): readonly numbe
 }
 
 /** Ascending by `freeGpus`, `points` in number or as many as there are. Solves relaxations, warm-started, and searches nothing. */
-export function costCurve(layout: ClusterLayout, limits: MovingLimits, points: number): readonly CostPoint[] {
-  const { parts, freeElsewhere } = partsOf(layout, limits, 0);
+export function costCurve(
+  layout: ClusterLayout,
+  limits: MovingLimits & { readonly mode: ExecutionMode },
+  points: number,
+): readonly CostPoint[] {
+  const { parts, freeElsewhere } = partsOf(layout, { ...limits, nodeLimit: 0 });
   const most = parts.reduce((sum, { bound }) => sum + bound, 0);
   const splits = spacedNumbers(leastOf(parts), most, points).map((wanted) => ({
     wanted,

@@ -8,14 +8,14 @@ import type { Move } from "./types.ts";
 /** A move of which nothing is said yet about when it may run: its place may still be held by another that moves. */
 export type UnorderedMove = Omit<Move, "order">;
 
-interface Leaving {
+export interface Leaving {
   readonly gpu: ModelGpu;
   readonly mover: Mover;
   readonly row: number;
   isPlaced: boolean;
 }
 
-interface Place {
+export interface Place {
   readonly gpu: ModelGpu;
   readonly row: number;
   readonly start: number;
@@ -24,7 +24,7 @@ interface Place {
   isTaken: boolean;
 }
 
-function leavingAndPlaces(columns: SelectionColumns, chosen: Chosen) {
+export function leavingAndPlaces(columns: SelectionColumns, chosen: Chosen) {
   const leaving: Leaving[] = [];
   const places: Place[] = [];
   const used = new Map<number, number>();
@@ -45,6 +45,16 @@ function leavingAndPlaces(columns: SelectionColumns, chosen: Chosen) {
   }
   // Places on GPUs that stay in use come first: what is not needed is then free.
   return { leaving, places: places.sort((a, b) => Number(b.isHeld) - Number(a.isHeld)) };
+}
+
+export function moveTo({ gpu, mover }: Leaving, to: Place): UnorderedMove {
+  const { instance, start, profileName: profile, cost } = mover;
+  return {
+    profile,
+    cost,
+    from: { host: gpu.host, gpu: gpu.index, instance, start },
+    to: { host: to.gpu.host, gpu: to.gpu.index, start: to.start },
+  };
 }
 
 function matchBy(
@@ -74,14 +84,8 @@ function matchBy(
 export function matchMoves(columns: SelectionColumns, chosen: Chosen): readonly UnorderedMove[] {
   const { leaving, places } = leavingAndPlaces(columns, chosen);
   const moves: UnorderedMove[] = [];
-  const move = ({ gpu, mover }: Leaving, to: Place) => {
-    const { instance, start, profileName: profile, cost } = mover;
-    moves.push({
-      profile,
-      cost,
-      from: { host: gpu.host, gpu: gpu.index, instance, start },
-      to: { host: to.gpu.host, gpu: to.gpu.index, start: to.start },
-    });
+  const move = (from: Leaving, to: Place) => {
+    moves.push(moveTo(from, to));
   };
   const gpuKey = ({ host, index }: ModelGpu) => JSON.stringify([host, index]);
   matchBy(

@@ -165,6 +165,22 @@ test("every plan can be carried out, costs what it says, and never beats its bou
   );
 });
 
+test("into free space every plan is one wave and keeps its bounds", () => {
+  let moves = 0;
+  fc.assert(
+    fc.property(cluster, (layout) => {
+      const plan = planDefragmentation(layout, { ...options, mode: "free-space" });
+      expect(replay(layout, plan.moves, "free-space")).toMatchObject({ ok: true, freeGpus: plan.after.freeGpus });
+      expect(plan.length.waves).toBe(Math.min(1, plan.moves.length));
+      expect(plan.after.freeGpus).toBeLessThanOrEqual(plan.bound.freeGpus);
+      expect(plan.cost).toBeGreaterThanOrEqual(plan.costBound - 1e-6);
+      moves += plan.moves.length;
+    }),
+    { numRuns: 60 },
+  );
+  expect(moves).toBeGreaterThan(0);
+});
+
 test("the same input gives the same plan", () => {
   fc.assert(
     fc.property(cluster, (layout) => {

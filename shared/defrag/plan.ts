@@ -146,20 +146,31 @@ function freedBetween(before: ClusterLayout, after: ClusterLayout): DefragPlan["
   );
 }
 
+/** What to move is selected in every mode, but what is selected in this one cannot be put into an order often enough. */
+function notPlannedYet(mode: string): AppError {
+  return new AppError({
+    code: "bad-request",
+    message: `The mode ${mode} is not planned yet.`,
+    remedy: "Ask for the mode in-use or free-space.",
+  });
+}
+
 /**
- * The cheapest plan that was found for the goal: a number of free GPUs, as many as possible, or as long as one more is worth its price. Where its moves would wait for each other or pass
- * `maxMoves` or `maxCost`, it is one for fewer GPUs, and `shortfall` says why and what would help. Every plan has been carried
- * out on a copy of the layout by `replay` before it is given. `fragmentation` counts for the mix of what is held now.
+ * The cheapest plan that was found for the goal: a number of free GPUs, as many as possible, or as long as one more is worth
+ * its price. Where its moves would wait for each other or pass `maxMoves` or `maxCost`, it is one for fewer GPUs, and
+ * `shortfall` says why and what would help. Every plan has been carried out on a copy of the layout by `replay`, by the rules
+ * of its mode, before it is given. `fragmentation` counts for the mix of what is held now.
  *
  * Throws AppError `bad-request` for goals and modes that are not planned yet, `internal` where the replay finds a fault.
  */
 export function planDefragmentation(layout: ClusterLayout, options: DefragOptions): DefragPlan {
   const { goal, mode } = options;
+  if (mode === "empty") throw notPlannedYet(mode);
   const freeNow = freeGpus(layout);
   const first = attempt(layout, options, selectMoves(layout, options));
   const { selection } = first;
   const chosen = first.executable ?? fewer(layout, options, freeNow, selection);
-  const carriedOut = replay(layout, chosen.moves);
+  const carriedOut = replay(layout, chosen.moves, mode);
   if (!carriedOut.ok) {
     throw new AppError({
       code: "internal",

@@ -1,5 +1,5 @@
 /** The columns of a selection, made when they are asked for: there are far too many to write all of them down. */
-import { fillingsOf, freed, type GpuClass, type SelectionModel } from "./selection-model.ts";
+import { fillingsOf, freed, type GpuClass, isEmptied, type SelectionModel } from "./selection-model.ts";
 
 export interface SelectionColumn {
   /** Position of the class. */
@@ -36,13 +36,17 @@ export class SelectionColumns {
   readonly #numbers = new Map<string, number>();
   readonly #rowsOf: readonly (readonly number[])[];
   readonly #firstRows: readonly number[];
-  readonly #values = new Map<GpuClass["group"], FillingValue[]>();
+  /** By class, and there by state; shared by classes whose places are bound alike. */
+  readonly #values: readonly FillingValue[][];
+  readonly #counted: "cost" | "free-gpus";
   #prices: ArrayLike<number> = [];
   #stamp = 0;
   readonly #gains = new Float64Array(65_536);
 
-  constructor(model: SelectionModel) {
+  /** `counted`: what the objective is, the cost of the moves or the number of GPUs that are not free. */
+  constructor(model: SelectionModel, counted: "cost" | "free-gpus" = "cost") {
     this.model = model;
+    this.#counted = counted;
     this.rows = model.rows;
     this.unit = model.classes.reduce(
       (most, { movers }) => movers.reduce((m, { cost }) => Math.max(m, cost), most),
@@ -50,7 +54,12 @@ export class SelectionColumns {
     );
     this.#rowsOf = model.classes.map(({ group, movers }) => movers.map(({ profile }) => group.rows.get(profile) ?? 0));
     this.#firstRows = model.classes.map(({ group }) => Math.min(model.rows - 1, ...group.rows.values()));
-    for (const { group } of model.classes) this.#values.set(group, []);
+    const shared = new Map<number, FillingValue[]>();
+    this.#values = model.classes.map(({ openMask }) => {
+      const values = shared.get(openMask) ?? [];
+      shared.set(openMask, values);
+      return values;
+    });
   }
 
   setPrices(prices: ArrayLike<number>): void {
@@ -66,7 +75,7 @@ export class SelectionColumns {
     gains[0] = 0;
     for (let mask = 1; mask < 2 ** movers.length; mask++) {
       const low = 31 - Math.clz32(mask & -mask);
-      const worth = (movers[low]?.cost ?? 0) / this.unit + (this.#prices[rows[low] ?? 0] ?? 0);
+      const worth = this.#costOf(movers[low]) + (this.#prices[rows[low] ?? 0] ?? 0);
       gains[mask] = (gains[mask & (mask - 1)] ?? 0) + worth;
     }
     return gains;
@@ -80,9 +89,11 @@ export class SelectionColumns {
     return sum;
   }
 
-  #bestFilling(one: GpuClass, mask: number, firstRow: number): FillingValue {
+  #bestFilling(owner: number, one: GpuClass, mask: number): FillingValue {
+    const firstRow = this.#firstRows[owner] ?? 0;
+    const isOwn = one.unheld !== null && !isEmptied(one, mask);
     const state = one.states[mask] ?? 0;
-    const values = this.#values.get(one.group) ?? [];
+    const values = isOwn ? [] : (this.#values[owner] ?? []);
     const found = values[state] ?? { stamp: -1, value: 0, filling: 0 };
     values[state] = found;
     if (found.stamp === this.#stamp) return found;
@@ -100,28 +111,32 @@ export class SelectionColumns {
 
   #totalOf(one: GpuClass): number {
     let total = 0;
-    for (const { cost } of one.movers) total += cost / this.unit;
+    for (const mover of one.movers) total += this.#costOf(mover);
     return total;
   }
 
+  #costOf(mover: { readonly cost: number } | undefined): number {
+    return this.#counted === "cost" ? (mover?.cost ?? 0) / this.unit : 0;
+  }
+
   #mayBeFreed(one: GpuClass): boolean {
-    return one.states[0] === one.group.states.empty;
+    return isEmptied(one, 0);
   }
 
   #freedReduced(one: GpuClass): number {
-    return this.#totalOf(one) - (this.#prices[this.rows - 1] ?? 0);
+    const worth = this.#counted === "cost" ? 0 : 1;
+    return this.#totalOf(one) - worth - (this.#prices[this.rows - 1] ?? 0);
   }
 
   /** The column of the class with the least reduced cost at the prices set. */
   best(owner: number): PricedColumn {
     const one = this.#classOf(owner);
     const gains = this.#keptGains(owner);
-    const firstRow = this.#firstRows[owner] ?? 0;
     let most = Number.NEGATIVE_INFINITY;
     let kept = 0;
     let filling = 0;
     for (let mask = 0; mask < one.states.length; mask++) {
-      const found = this.#bestFilling(one, mask, firstRow);
+      const found = this.#bestFilling(owner, one, mask);
       const gain = (gains[mask] ?? 0) + found.value;
       if (gain <= most) continue;
       most = gain;
@@ -173,9 +188,10 @@ export class SelectionColumns {
     return this.columns.push({ owner: column.owner, kept: column.kept, filling: column.filling }) - 1;
   }
 
-  #objectiveOf({ owner, kept }: SelectionColumn): number {
+  #objectiveOf({ owner, kept, filling }: SelectionColumn): number {
     const moved = this.#classOf(owner).movers.filter((_, at) => (kept & (1 << at)) === 0);
-    return moved.reduce((sum, { cost }) => sum + cost / this.unit, 0);
+    const worth = this.#counted === "free-gpus" && filling === freed ? 1 : 0;
+    return moved.reduce((sum, mover) => sum + this.#costOf(mover), -worth);
   }
 
   /** How much a GPU in this column gives to each row. */

@@ -4,9 +4,10 @@
  * free. Instances of one profile are as good as each other in a place, so columns and counts say all about the cost of a plan.
  */
 import { type GpuGeometry, geometryFor, profileNamed } from "../mig/index.ts";
-import { type Completion, Completions, GpuStates } from "./gpu-states.ts";
+import { maskOf } from "../mig/occupancy.ts";
+import { type Completion, Completions, GpuStates, type SlotKind } from "./gpu-states.ts";
 import { isTouchable, type MovingLimits, mayMove } from "./movable.ts";
-import type { ClusterGpu, ClusterHost, ClusterLayout } from "./types.ts";
+import type { ClusterGpu, ClusterHost, ClusterLayout, ExecutionMode } from "./types.ts";
 
 /** A movable instance. */
 export interface Mover {
@@ -42,6 +43,17 @@ export interface GpuClass {
   readonly movers: readonly Mover[];
   /** State with the unmovable instances and those of the mask. */
   readonly states: Int32Array;
+  /** Slices that places for others are bound to, where the mode binds them. */
+  readonly openMask: number;
+  /** Instances that nobody holds, where only these take others until the GPU was empty; null in other modes. */
+  readonly unheld: readonly UnheldInstance[] | null;
+  /** `unheld` as the one way to fill the GPU while anything stays on it. */
+  handedOn: readonly Completion[];
+}
+
+interface UnheldInstance {
+  readonly profile: number;
+  readonly start: number;
 }
 
 /** Of one group. A row for every profile of which something moves; the last row counts free GPUs. */
@@ -71,9 +83,15 @@ export function groupKeyOf(host: ClusterHost, geometry: GpuGeometry): string {
 
 export const freed = -1;
 
-/** The ways to fill what is left beside the instances of a mask. */
+/** Whether nothing at all stays with the instances of a mask. */
+export function isEmptied(one: GpuClass, mask: number): boolean {
+  return one.states[mask] === one.group.states.empty;
+}
+
+/** The ways to fill what is left beside the instances of a mask; none where the mode does not let just these stay. */
 export function fillingsOf(one: GpuClass, mask: number): readonly Completion[] {
-  return one.group.fillings.of(one.states[mask] ?? 0, 0);
+  if (one.unheld === null || isEmptied(one, mask)) return one.group.fillings.of(one.states[mask] ?? 0, one.openMask);
+  return mask === one.states.length - 1 ? one.handedOn : [];
 }
 
 function greatestCommonDivisor(a: number, b: number): number {
@@ -93,15 +111,21 @@ function stepOf(costs: Iterable<number>): number {
 function readGpu(gpu: ClusterGpu, states: GpuStates, limits: MovingLimits) {
   const { geometry } = states;
   const movers: Mover[] = [];
+  const unheld: UnheldInstance[] = [];
   let pinned = states.empty;
   for (const { id, profile: profileName, start, allocation } of gpu.instances) {
-    if (allocation === null) continue;
     const profileId = profileNamed(geometry, profileName)?.id;
     const profile = geometry.profiles.findIndex((one) => one.id === profileId);
-    if (mayMove(allocation, limits)) movers.push({ instance: id, profile, profileName, start, cost: allocation.cost });
+    if (allocation === null) unheld.push({ profile, start });
+    else if (mayMove(allocation, limits))
+      movers.push({ instance: id, profile, profileName, start, cost: allocation.cost });
     else pinned = states.add(pinned, profile, start);
   }
-  return { pinned, movers: movers.sort((a, b) => a.profile - b.profile || a.cost - b.cost || a.start - b.start) };
+  return {
+    pinned,
+    unheld,
+    movers: movers.sort((a, b) => a.profile - b.profile || a.cost - b.cost || a.start - b.start),
+  };
 }
 
 function statesOf(states: GpuStates, pinned: number, movers: readonly Mover[]): Int32Array {
@@ -114,42 +138,61 @@ function statesOf(states: GpuStates, pinned: number, movers: readonly Mover[]): 
   return found;
 }
 
+/** What stands unheld, as places of the kinds that there are. */
+function placesOf(unheld: readonly UnheldInstance[], kinds: readonly SlotKind[]): Completion {
+  const slots = unheld.flatMap(({ profile, start }) => {
+    const kind = kinds.findIndex((one) => one.profile === profile);
+    return kind < 0 ? [] : [{ kind, start }];
+  });
+  return { slots, counts: kinds.map((_, kind) => slots.filter((slot) => slot.kind === kind).length) };
+}
+
 class ModelMaker {
+  readonly #mode: ExecutionMode;
   readonly #states: GpuStates;
   readonly #group: ModelGroup;
   readonly #classes = new Map<string, GpuClass>();
 
-  constructor(geometry: GpuGeometry) {
+  constructor(geometry: GpuGeometry, mode: ExecutionMode) {
+    this.#mode = mode;
     this.#states = new GpuStates(geometry);
     this.#group = { states: this.#states, rows: new Map(), fillings: new Completions(this.#states, []) };
   }
 
   add(host: ClusterHost, gpu: ClusterGpu, limits: MovingLimits): void {
-    const { pinned, movers } = readGpu(gpu, this.#states, limits);
+    const { pinned, movers, unheld } = readGpu(gpu, this.#states, limits);
     for (const { profile } of movers) this.#group.rows.set(profile, 0);
-    const key = JSON.stringify([pinned, movers.map(({ profile, start, cost }) => [profile, start, cost])]);
-    const one = this.#classes.get(key) ?? this.#newClass(pinned, movers);
+    const handedOn = this.#mode === "empty" ? unheld : null;
+    const moverKeys = movers.map(({ profile, start, cost }) => [profile, start, cost]);
+    const key = JSON.stringify([pinned, moverKeys, handedOn]);
+    const one = this.#classes.get(key) ?? this.#newClass(pinned, movers, handedOn);
     this.#classes.set(key, one);
     one.gpus.push({ host: host.name, rack: host.rack, index: gpu.index, movers });
   }
 
-  #newClass(pinned: number, movers: readonly Mover[]): GpuClass {
-    return { group: this.#group, gpus: [], movers, states: statesOf(this.#states, pinned, movers) };
+  #newClass(pinned: number, movers: readonly Mover[], unheld: readonly UnheldInstance[] | null): GpuClass {
+    const states = statesOf(this.#states, pinned, movers);
+    const held = this.#states.memory(states[states.length - 1] ?? 0);
+    const free = maskOf(0, this.#states.geometry.memorySlices) & ~held;
+    const openMask = this.#mode === "free-space" ? free : 0;
+    return { group: this.#group, gpus: [], movers, states, openMask, unheld, handedOn: [] };
   }
 
-  /** Gives every profile its row, and returns how many there are with the one of free GPUs. */
-  #numberRows(): number {
+  /** Gives every profile its row. */
+  #numberRows(): readonly SlotKind[] {
     const kinds = [...this.#group.rows.keys()]
       .toSorted((a, b) => a - b)
-      .map((profile, row) => ({ row, profile, anywhere: true }));
+      .map((profile, row) => ({ row, profile, anywhere: this.#mode !== "free-space" }));
     for (const kind of kinds) this.#group.rows.set(kind.profile, kind.row);
     this.#group.fillings = new Completions(this.#states, kinds);
-    return kinds.length + 1;
+    return kinds;
   }
 
   model(): SelectionModel {
-    const rows = this.#numberRows();
+    const kinds = this.#numberRows();
+    const rows = kinds.length + 1;
     const classes = [...this.#classes.values()];
+    for (const one of classes) one.handedOn = [placesOf(one.unheld ?? [], kinds)];
     const needs = Array.from({ length: rows }, () => 0);
     let totalCost = 0;
     const costs = new Set<number>();
@@ -166,7 +209,7 @@ class ModelMaker {
 }
 
 /** A model for every pool and GPU model of which the plan may touch something. */
-export function selectionParts(layout: ClusterLayout, limits: MovingLimits): SelectionParts {
+export function selectionParts(layout: ClusterLayout, limits: MovingLimits, mode: ExecutionMode): SelectionParts {
   const makers = new Map<string, ModelMaker>();
   let freeElsewhere = 0;
   for (const host of layout.hosts) {
@@ -178,7 +221,7 @@ export function selectionParts(layout: ClusterLayout, limits: MovingLimits): Sel
         continue;
       }
       const key = groupKeyOf(host, geometry);
-      const maker = makers.get(key) ?? new ModelMaker(geometry);
+      const maker = makers.get(key) ?? new ModelMaker(geometry, mode);
       makers.set(key, maker);
       maker.add(host, gpu, limits);
     }

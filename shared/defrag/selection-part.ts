@@ -1,9 +1,10 @@
 /** One pool and model of a selection: what so many free GPUs cost there at least, and the plans for them. */
 import { matchMoves, type UnorderedMove } from "./matching.ts";
+import { matchBetweenGpus } from "./matching-between-gpus.ts";
 import { SelectionColumns } from "./selection-columns.ts";
 import { type Relaxation, relax, type SelectionProblem } from "./selection-lp.ts";
 import { freed, type SelectionModel } from "./selection-model.ts";
-import { roundedUp, searchSelection, wholeProblem } from "./selection-search.ts";
+import { type Chosen, roundedUp, searchSelection, wholeProblem } from "./selection-search.ts";
 
 export interface PartPlan {
   readonly cost: number;
@@ -113,17 +114,23 @@ export class SelectionPart {
   #search(count: number): PartPlan | null {
     const { unit, model } = this.#columns;
     const drained = this.drained(count);
-    const limits = { below: (drained?.cost ?? model.totalCost + 1) / unit, nodeLimit: this.#nodeLimit };
+    // Above everything by more than one step, or a plan that moves all would not count as cheaper.
+    const above = model.totalCost + 1 + model.costStep;
+    const limits = { below: (drained?.cost ?? above) / unit, nodeLimit: this.#nodeLimit };
     const relaxation = this.#relaxationFor(count);
     const problem: SelectionProblem = { ...wholeProblem(this.#columns, count), keys: relaxation.keys };
     const found = searchSelection(this.#columns, problem, relaxation, limits);
     this.nodes += found.nodes;
-    if (found.chosen === null && drained === null) return null;
-    const moves = found.chosen === null ? [] : matchMoves(this.#columns, found.chosen);
-    const plan: PartPlan =
-      found.chosen === null ? (drained ?? noMoves) : { cost: costOf(moves), moves, foundBy: "search" };
+    const moves = found.chosen === null ? null : this.#matched(found.chosen);
+    const plan: PartPlan | null = moves === null ? drained : { cost: costOf(moves), moves, foundBy: "search" };
+    if (plan === null) return null;
     this.#proven.set(count, withoutRounding(found.bound * unit, plan.cost));
     return plan;
+  }
+
+  #matched(chosen: Chosen): readonly UnorderedMove[] | null {
+    const isOnlyDividedEmpty = this.#columns.model.classes.some(({ unheld }) => unheld !== null);
+    return isOnlyDividedEmpty ? matchBetweenGpus(this.#columns, chosen) : matchMoves(this.#columns, chosen);
   }
 
   #relaxationFor(count: number): Relaxation {

@@ -3,11 +3,12 @@ import { geometryFor } from "../mig/index.ts";
 import { greedyDrain } from "./drain.ts";
 import { freeGpuBounds } from "./free-gpu-bound.ts";
 import type { UnorderedMove } from "./matching.ts";
+import { modeBound } from "./mode-bound.ts";
 import type { MovingLimits } from "./movable.ts";
 import { groupKeyOf, selectionParts } from "./selection-model.ts";
 import { type DrainStep, type PartPlan, SelectionPart } from "./selection-part.ts";
 import { leastOf } from "./selection-split.ts";
-import type { ClusterLayout } from "./types.ts";
+import type { ClusterLayout, ExecutionMode } from "./types.ts";
 
 export const gpuKey = (host: string, gpu: number) => JSON.stringify([host, gpu]);
 
@@ -31,13 +32,20 @@ function drainSteps(layout: ClusterLayout, limits: MovingLimits): ReadonlyMap<st
   return Map.groupBy(steps, ({ group }) => group);
 }
 
+export interface PartOptions extends MovingLimits {
+  readonly mode: ExecutionMode;
+  readonly nodeLimit: number;
+}
+
 /** The parts of a layout, and the free GPUs outside them. */
-export function partsOf(layout: ClusterLayout, limits: MovingLimits, nodeLimit: number) {
-  const { models, freeElsewhere } = selectionParts(layout, limits);
-  const { byGroup } = freeGpuBounds(layout, limits);
-  const drain = drainSteps(layout, limits);
+export function partsOf(layout: ClusterLayout, options: PartOptions) {
+  const { mode, nodeLimit } = options;
+  const { models, freeElsewhere } = selectionParts(layout, options, mode);
+  const bounds = mode === "in-use" ? freeGpuBounds(layout, options).byGroup : new Map<string, number>();
+  // The drain goes into room beside others.
+  const drain = mode === "empty" ? new Map<string, readonly DrainStep[]>() : drainSteps(layout, options);
   const parts = [...models].map(
-    ([key, model]) => new SelectionPart(model, byGroup.get(key) ?? 0, drain.get(key) ?? [], nodeLimit),
+    ([key, model]) => new SelectionPart(model, bounds.get(key) ?? modeBound(model), drain.get(key) ?? [], nodeLimit),
   );
   return { parts, freeElsewhere };
 }

@@ -1,7 +1,5 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { geometryFor } from "../mig/index.ts";
-import { allLayouts, mayExistTogether, type Place, spread } from "../mig/testing/layouts.ts";
 import { costCurve } from "./cost-curve.ts";
 import { greedyDrain } from "./drain.ts";
 import { freeGpuBound } from "./free-gpu-bound.ts";
@@ -9,61 +7,14 @@ import type { UnorderedMove } from "./matching.ts";
 import { readLayout } from "./read-layout.ts";
 import { isFreeGpu } from "./replay.ts";
 import { type Selection, selectFreeGpus, selectMoves } from "./selection.ts";
+import { cheapest, clusterOf, gpuOf, inTwoPools, smallCluster, twoPools } from "./testing/small-clusters.ts";
 import { type ClusterLayout, defaultOptions } from "./types.ts";
 
 const options = { ...defaultOptions, count: null, nodeLimit: 400 };
-const a30 = geometryOf("NVIDIA A30");
-
-function geometryOf(model: string) {
-  const geometry = geometryFor({ name: model });
-  if (geometry === null) throw new Error(`the table has no ${model}`);
-  return geometry;
-}
-
-const holder = (most: number) =>
-  fc.record({
-    isHeld: fc.boolean(),
-    movable: fc.integer({ min: 0, max: 4 }).map((one) => one > 0),
-    cost: fc.integer({ min: 1, max: most }).map((tenths) => (most === 1 ? 1 : tenths / 10)),
-  });
-
-const gpuOf = (model: string, most: number, names?: readonly string[]) => {
-  const geometry = geometryOf(model);
-  const nameOf = (id: number) => geometry.profiles.find((one) => one.id === id)?.name ?? "";
-  const layouts = allLayouts(geometry).filter((places) =>
-    places.every(({ profileId }) => names?.includes(nameOf(profileId)) ?? true),
-  );
-  return fc.constantFrom(...spread(layouts, 300)).chain((places) =>
-    fc.array(holder(most), { minLength: places.length, maxLength: places.length }).map((holders) => ({
-      model,
-      mig: true,
-      instances: places.map(({ profileId, start }, id) => {
-        const { isHeld = true, movable = true, cost = 1 } = holders[id] ?? {};
-        return { id, profile: nameOf(profileId), start, ...(isHeld ? { allocation: { movable, cost } } : {}) };
-      }),
-    })),
-  );
-};
-
-function clusterOf(gpus: readonly object[]): ClusterLayout {
-  const hosts = gpus.map((gpu, at) => ({ name: `h${at}`, rack: `r${at % 2}`, gpus: [{ ...gpu, index: 0 }] }));
-  return readLayout({ schema: "tessera.layout/1", hosts });
-}
-
+const moveOptions = { ...defaultOptions, nodeLimit: 400 };
 const anyGpu = fc.oneof(gpuOf("NVIDIA A100-SXM4-40GB", 40), gpuOf("NVIDIA A30", 40), gpuOf("NVIDIA A100-SXM4-40GB", 1));
-const inTwoPools = (gpus: readonly object[]): ClusterLayout => {
-  const { hosts, takenAt } = clusterOf(gpus);
-  return { takenAt, hosts: hosts.map((host, at) => ({ ...host, pool: at % 3 === 0 ? "other" : null })) };
-};
 const cluster = fc.array(anyGpu, { minLength: 1, maxLength: 10 }).map(inTwoPools);
 const largeCluster = fc.array(anyGpu, { minLength: 45, maxLength: 70 }).map(clusterOf);
-const smallA30 = ["1g.6gb", "2g.12gb", "4g.24gb"];
-const smallCluster = (most: number) =>
-  fc.array(gpuOf("NVIDIA A30", most, smallA30), { minLength: 1, maxLength: 3 }).map(clusterOf);
-
-const moveOptions = { ...defaultOptions, nodeLimit: 400 };
-const twoPools = (most: number) =>
-  fc.array(gpuOf("NVIDIA A30", most, smallA30), { minLength: 1, maxLength: 4 }).map(inTwoPools);
 
 /** The layout after all the moves at once, read strictly; what nobody holds is gone. */
 function layoutAfter(layout: ClusterLayout, moves: readonly UnorderedMove[]): ClusterLayout {
@@ -85,42 +36,6 @@ function layoutAfter(layout: ClusterLayout, moves: readonly UnorderedMove[]): Cl
 
 const freeIn = (layout: ClusterLayout) => layout.hosts.flatMap(({ gpus }) => gpus).filter(isFreeGpu).length;
 const sum = (costs: readonly { readonly cost: number }[]) => costs.reduce((total, { cost }) => total + cost, 0);
-
-/** Least cost by number of free GPUs, by trying every place for every movable instance. */
-function cheapest(layout: ClusterLayout): readonly number[] {
-  const least: number[] = Array.from({ length: layout.hosts.length + 1 }, () => Number.POSITIVE_INFINITY);
-  const standing: Place[][] = layout.hosts.map(() => []);
-  const idOf = (name: string) => a30.profiles.find((one) => one.name === name)?.id ?? -1;
-  const movers = layout.hosts.flatMap(({ gpus }, gpu) =>
-    (gpus[0]?.instances ?? []).flatMap(({ profile, start, allocation }) => {
-      if (allocation === null) return [];
-      if (allocation.movable) return [{ gpu, profileId: idOf(profile), start, cost: allocation.cost }];
-      standing[gpu]?.push({ profileId: idOf(profile), start });
-      return [];
-    }),
-  );
-  const visit = (next: number, cost: number): void => {
-    const free = standing.filter((places) => places.length === 0).length;
-    if (least.slice(0, free + 1).every((one) => one <= cost)) return;
-    const mover = movers[next];
-    if (mover === undefined) {
-      for (let fewer = 0; fewer <= free; fewer++) least[fewer] = Math.min(least[fewer] ?? 0, cost);
-      return;
-    }
-    const { profileId } = mover;
-    for (const [gpu, places] of standing.entries()) {
-      if (layout.hosts[gpu]?.pool !== layout.hosts[mover.gpu]?.pool) continue;
-      for (const start of a30.profiles.find(({ id }) => id === profileId)?.starts ?? []) {
-        if (!mayExistTogether(a30, [...places, { profileId, start }])) continue;
-        places.push({ profileId, start });
-        visit(next + 1, cost + (gpu === mover.gpu && start === mover.start ? 0 : mover.cost));
-        places.pop();
-      }
-    }
-  };
-  visit(0, 0);
-  return least;
-}
 
 function expectCheapest(layout: ClusterLayout): void {
   const least = cheapest(layout);

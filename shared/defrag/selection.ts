@@ -6,7 +6,7 @@ import { type PartPlan, type SelectionPart, withoutRounding } from "./selection-
 import { drainedFor, gpuKey, partsOf } from "./selection-parts.ts";
 import { countForPrice } from "./selection-price.ts";
 import { exchanged, leastOf, mostOf, splitBound, splitByPrices } from "./selection-split.ts";
-import { type ClusterLayout, defaultOptions, type PlanOptions } from "./types.ts";
+import { type Bound, type ClusterLayout, defaultOptions, type PlanOptions } from "./types.ts";
 
 export interface MoveOptions extends PlanOptions {
   /** How many relaxations may be solved in each search: one for a number of free GPUs in one pool and model. */
@@ -27,8 +27,12 @@ export interface SelectionOptions extends MovingLimits {
 export interface Selection {
   /** Free GPUs afterwards. */
   readonly freeGpus: number;
-  /** No plan leaves more free. */
+  /** Hosts with GPUs of which all are free afterwards. */
+  readonly freeHosts: number;
+  /** No plan in this mode leaves more free. */
   readonly freeGpuBound: number;
+  /** `exact` where this plan reaches the bound. */
+  readonly boundKind: Bound["kind"];
   readonly cost: number;
   /** No plan with as many free GPUs costs less; proven by the prices of a relaxation. */
   readonly costBound: number;
@@ -43,8 +47,8 @@ export interface Selection {
   readonly shortfall: string | null;
 }
 
-/** Free GPUs after all the moves. */
-function freeAfter(layout: ClusterLayout, moves: readonly UnorderedMove[]): number {
+/** Free GPUs and hosts after all the moves. */
+function freeAfter(layout: ClusterLayout, moves: readonly UnorderedMove[]) {
   const held = new Map<string, number>();
   for (const { name, gpus } of layout.hosts) {
     for (const { index, allocation, instances } of gpus) {
@@ -57,7 +61,12 @@ function freeAfter(layout: ClusterLayout, moves: readonly UnorderedMove[]): numb
     add(gpuKey(from.host, from.gpu), -1);
     add(gpuKey(to.host, to.gpu), 1);
   }
-  return [...held.values()].filter((count) => count === 0).length;
+  const isFree = (host: string, index: number) => held.get(gpuKey(host, index)) === 0;
+  return {
+    freeGpus: [...held.values()].filter((count) => count === 0).length,
+    freeHosts: layout.hosts.filter(({ name, gpus }) => gpus.length > 0 && gpus.every((gpu) => isFree(name, gpu.index)))
+      .length,
+  };
 }
 
 interface CountPlan {
@@ -162,34 +171,37 @@ function planOf(parts: readonly SelectionPart[], asked: number, { goal }: MoveOp
   return goal.kind === "price" ? planForPrice(parts, goal.price) : planFor(parts, asked);
 }
 
-function refuseUnknown({ goal, mode }: MoveOptions): void {
-  if (mode === "in-use" && (goal.kind === "free-gpus" || goal.kind === "price")) return;
+function refuseUnknown({ goal }: MoveOptions): void {
+  if (goal.kind === "free-gpus" || goal.kind === "price") return;
   throw new AppError({
     code: "bad-request",
-    message: "Only free GPUs, by number or price and in the mode in-use, can be planned yet.",
-    remedy: "Ask for free-gpus or price:3, in the mode in-use.",
+    message: "Only free GPUs, by number or price, can be planned yet.",
+    remedy: "Ask for free-gpus, free-gpus:12 or price:3.",
   });
 }
 
 /**
  * The cheapest set of moves that was found within `nodeLimit` for what is asked: a number of free GPUs, as many as possible,
  * or as long as one more costs no more than a price. Where the search finds nothing for a number it tries one GPU fewer, down
- * to what the greedy drain reaches; it is never dearer than the drain at the same number. Instances may leave GPUs that stay in
- * use. The moves say where from and where to; they are not ordered, and whether an order exists is not looked at, so bounces
+ * to what the greedy drain reaches; it is never dearer than the drain at the same number. What may
+ * be done to GPUs that stay in use is for the mode to say. The moves say where from and where to; they are not ordered, and whether an order exists is not looked at, so bounces
  * are not in `maxMoves` and `maxCost` either. Deterministic where nothing stops it.
  *
- * Throws AppError `bad-request` for a goal or mode that cannot be planned yet.
+ * Throws AppError `bad-request` for a goal that cannot be planned yet.
  */
 export function selectMoves(layout: ClusterLayout, options: MoveOptions): Selection {
   refuseUnknown(options);
-  const { parts, freeElsewhere } = partsOf(layout, options, options.nodeLimit);
+  const { parts, freeElsewhere } = partsOf(layout, options);
   const asked = askedFor(parts, freeElsewhere, options);
   const selectionOf = ({ plans, wanted }: CountPlan, isSearched: boolean): Selection => {
     const cost = costOf(plans);
     const moves = movesOf(plans);
+    const free = freeAfter(layout, moves);
+    const freeGpuBound = boundOf(parts) + freeElsewhere;
     return {
-      freeGpus: freeAfter(layout, moves),
-      freeGpuBound: boundOf(parts) + freeElsewhere,
+      ...free,
+      freeGpuBound,
+      boundKind: free.freeGpus >= freeGpuBound ? "exact" : "upper",
       cost,
       costBound: isSearched ? withoutRounding(splitBound(parts, wanted), cost) : 0,
       nextGpuPrice: isSearched ? nextPrice(parts, wanted) : null,
