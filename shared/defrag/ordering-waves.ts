@@ -1,6 +1,7 @@
 /** Carries out the moves of one group wave by wave, giving each open place to the mover whose leaving helps most. */
 import {
   inNobodysWay,
+  needsDivision,
   type OrderedGpu,
   type OrderedGroup,
   placeKey,
@@ -9,7 +10,7 @@ import {
   type WaitingMover,
   type WantedPlace,
 } from "./ordering-group.ts";
-import { Holes, isBare, needsDivision } from "./ordering-holes.ts";
+import { type Hole, Holes, isBare } from "./ordering-holes.ts";
 import type { ExecutionMode, Move } from "./types.ts";
 
 const onBorrowedGpu = 8;
@@ -38,7 +39,6 @@ function without<T>(list: T[], item: T): void {
 export class WaveRunner {
   readonly #group: OrderedGroup;
   readonly #mode: ExecutionMode;
-  readonly #spareGpus: number;
   readonly #holes: Holes;
   /** Open places by profile. */
   readonly #open: WantedPlace[][];
@@ -57,7 +57,6 @@ export class WaveRunner {
   constructor(group: OrderedGroup, mode: ExecutionMode, spareGpus: number) {
     this.#group = group;
     this.#mode = mode;
-    this.#spareGpus = spareGpus;
     this.#left = group.movers.length;
     const profiles = group.states.geometry.profiles;
     this.#open = profiles.map(() => []);
@@ -151,6 +150,13 @@ export class WaveRunner {
     return null;
   }
 
+  #allWaiting(profile: number, rank: number): readonly WaitingMover[] {
+    const lists = this.#waiting[profile] ?? [];
+    const list = (lists[rank] ?? []).filter((one) => one.rank === rank && !one.isLeaving && !one.isDone);
+    lists[rank] = list;
+    return list;
+  }
+
   #go(mover: WaitingMover, kind: Going["kind"], gpu: OrderedGpu, standing: Settled): void {
     this.#count(mover, -1);
     mover.isLeaving = true;
@@ -199,9 +205,9 @@ export class WaveRunner {
     let isAnyGiven = false;
     for (const [profile, open] of this.#open.entries()) {
       for (let rank = 2; rank < onBorrowedGpu && open.length > 0; rank++) {
-        for (const mover of [...(this.#waiting[profile]?.[rank] ?? [])]) {
+        for (const mover of this.#allWaiting(profile, rank)) {
           if (open.length === 0) break;
-          if (mover.rank !== rank || mover.isLeaving || mover.isDone) continue;
+          if (mover.rank !== rank || mover.isLeaving) continue;
           isAnyGiven = this.#giveToAllBeside(mover) || isAnyGiven;
         }
       }
@@ -249,12 +255,11 @@ export class WaveRunner {
     return found.slice(0, 40).some(({ place }) => this.#clear(place));
   }
 
-  /** By profile, by how much a mover's cost counts when it goes to a hole: 0 for good, 1 for a stop, infinite without one. */
+  /** By profile, how much of a mover's cost is paid for a hole: 0 where it stays, 1 for a stop, infinite without a hole. */
   #stopPrices(): readonly number[] {
     return this.#open.map((_, profile) => {
       if (this.#holes.find("stays", profile) !== null) return 0;
-      const isThere = this.#holes.find("emptied", profile) ?? this.#holes.find("free", profile);
-      return isThere === null ? Number.POSITIVE_INFINITY : 1;
+      return this.#stopFor(profile) === null ? Number.POSITIVE_INFINITY : 1;
     });
   }
 
@@ -299,10 +304,14 @@ export class WaveRunner {
     return true;
   }
 
+  #stopFor(profile: number): Hole | null {
+    return this.#holes.find("emptied", profile) ?? this.#holes.find("free", profile);
+  }
+
   #reserveHole(mover: WaitingMover): Going | null {
     const forGood = this.#holes.find("stays", mover.profile);
     const forAWhile = mover.mayBounce && !mover.isBounced && forGood === null;
-    const stop = forAWhile ? (this.#holes.find("emptied", mover.profile) ?? this.#holes.find("free", mover.profile)) : null;
+    const stop = forAWhile ? this.#stopFor(mover.profile) : null;
     const hole = forGood ?? stop;
     if (hole === null) return null;
     const { gpu, start } = hole;
@@ -326,7 +335,7 @@ export class WaveRunner {
     this.#refresh(gpu);
   }
 
-  /** Places of one wave and profile are exchanged so that moves stay short: as asked, else on one host, else in one rack. */
+  /** Places of one wave and profile are exchanged to keep moves short: as asked, else within a host, else within a rack. */
   #shorten(): void {
     const byProfile = Map.groupBy(
       this.#going.filter(({ kind }) => kind === "place"),
@@ -335,10 +344,10 @@ export class WaveRunner {
     for (const going of byProfile.values()) {
       let takers = going;
       let places = going.map(({ gpu, standing }) => ({ gpu, standing }));
-      const keys: readonly ((host: string, rack: string | null, gpu: number, start: number) => string)[] = [
-        (host, _, gpu, start) => JSON.stringify([host, gpu, start]),
+      const keys: readonly ((host: string, rack: string | null, gpu: number, start: number) => string | null)[] = [
+        (host, _, gpu, start) => `${gpu} ${start} ${host}`,
         (host) => host,
-        (_, rack) => JSON.stringify(rack),
+        (_, rack) => rack,
         () => "",
       ];
       for (const [round, keyOf] of keys.entries()) {

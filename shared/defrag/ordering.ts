@@ -1,7 +1,7 @@
 /** The order in which moves can be carried out: a new place is made before the old one is given up, at every moment. */
 import type { UnorderedMove } from "./matching.ts";
 import type { MovingLimits } from "./movable.ts";
-import { emptyGpu, orderedGroups, type OrderedGroup } from "./ordering-group.ts";
+import { emptyGpu, type OrderedGroup, orderedGroups } from "./ordering-group.ts";
 import { type GroupWaves, WaveRunner } from "./ordering-waves.ts";
 import type { ClusterLayout, ExecutionMode, Move } from "./types.ts";
 
@@ -37,20 +37,16 @@ function isHelpedBySpare(group: OrderedGroup, mode: ExecutionMode, spareGpus: nu
 }
 
 /**
- * Orders the moves of a selection. Movers of one model, pool and profile may exchange their places, and one that would leave a
- * place to which another of its profile comes stays: the layout in the end is the one that was asked for, at no higher cost.
- * A mover in the way of others goes where there is room that stays, or makes one paid stop on a GPU that comes free, or on one
- * of `spareGpus`. Only what the limits allow to move, on hosts that they allow to touch, makes a stop. Throws where a move
- * names an instance's GPU or a target that the layout has not. Deterministic.
+ * Orders the moves of a selection. Movers of one model, pool and profile may exchange their places, and one that would leave
+ * a place to which another of its profile comes stays: the layout in the end is the one asked for, at no higher cost. A mover
+ * in the way of others goes where there is room for good, in place of what was asked for, or makes one paid stop on a GPU that
+ * comes free or on one of `spareGpus`. Only what the limits allow to move, on hosts that they allow to touch, makes a stop.
+ * Throws where a move names a GPU that is not there or may not be touched. Deterministic.
  */
-export function orderMoves(
-  layout: ClusterLayout,
-  moves: readonly UnorderedMove[],
-  options: OrderingOptions,
-): Ordering {
+export function orderMoves(layout: ClusterLayout, moves: readonly UnorderedMove[], options: OrderingOptions): Ordering {
   const found: GroupWaves[] = [];
   let spareGpus = options.spareGpus;
-  for (const group of orderedGroups(layout, moves, options)) {
+  for (const group of orderedGroups(layout, moves, options, options.mode)) {
     const waves = new WaveRunner(group, options.mode, spareGpus).run();
     spareGpus -= waves.borrowed;
     found.push(waves);
@@ -73,7 +69,7 @@ function wouldSpareHelp(
   found: readonly GroupWaves[],
 ): boolean {
   let spareGpus = options.spareGpus;
-  return orderedGroups(layout, moves, options).every((group, at) => {
+  return orderedGroups(layout, moves, options, options.mode).every((group, at) => {
     const isStuck = (found[at]?.stuck.length ?? 0) > 0;
     const left = spareGpus;
     spareGpus -= found[at]?.borrowed ?? 0;
