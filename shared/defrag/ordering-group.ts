@@ -15,6 +15,10 @@ export interface Settled {
 export interface WaitingMover {
   readonly move: UnorderedMove;
   readonly profile: number;
+  /** The place that was meant for it. */
+  wants: WantedPlace | null;
+  /** It may take the places of this lot. */
+  lot: number;
   /** Whether it may make a stop on the way. */
   readonly mayBounce: boolean;
   /** Where it stands. */
@@ -33,6 +37,8 @@ export const inNobodysWay = 9;
 /** A place that the selection wants to be held in the end, by whichever mover of its profile. */
 export interface WantedPlace extends Settled {
   readonly gpu: OrderedGpu;
+  wantedBy: WaitingMover;
+  lot: number;
   /** It can be made now, and room is kept for it. */
   isOpen: boolean;
   /** Movers in its way; null where something is that never leaves. */
@@ -70,7 +76,12 @@ export interface OrderedGroup {
   readonly positions: Map<string, number>;
   readonly gpus: OrderedGpu[];
   movers: WaitingMover[];
+  /** Movers and places of one lot are as good as each other: one lot for each profile, or for each move. */
+  lots: number;
 }
+
+/** Whether movers of one profile may exchange their places. */
+export type Exchange = "by-profile" | "none";
 
 const gpuKey = (host: string, gpu: number) => `${gpu} ${host}`;
 
@@ -116,6 +127,7 @@ class GroupMaker {
   readonly #moves: readonly UnorderedMove[];
   /** By GPU and ID of the instance. */
   readonly #leaving = new Map<string, Map<number, UnorderedMove>>();
+  readonly #movers = new Map<UnorderedMove, WaitingMover>();
   readonly #limits: MovingLimits;
   readonly #geometries = new Map<string, GpuGeometry | null>();
 
@@ -143,7 +155,7 @@ class GroupMaker {
     const known = byModel.get(geometry.key);
     if (known !== undefined) return known;
     const positions = new Map(geometry.profiles.map(({ name }, position) => [name, position]));
-    const group: OrderedGroup = { states: new GpuStates(geometry), positions, gpus: [], movers: [] };
+    const group: OrderedGroup = { states: new GpuStates(geometry), positions, gpus: [], movers: [], lots: 0 };
     byModel.set(geometry.key, group);
     this.groups.push(group);
     return group;
@@ -171,21 +183,27 @@ class GroupMaker {
   #waiting(move: UnorderedMove, gpu: OrderedGpu, profile: number, mayBounce: boolean): WaitingMover {
     const { start } = move.from;
     const mover = { move, profile, mayBounce, gpu, start, isBounced: false, isLeaving: false, isDone: false };
-    const waiting: WaitingMover = { ...mover, rank: inNobodysWay };
+    const waiting: WaitingMover = { ...mover, wants: null, lot: 0, rank: inNobodysWay };
+    this.#movers.set(move, waiting);
     gpu.movers.push(waiting);
     return waiting;
   }
 
-  /** Every place that a move wants. Moves that name something which is not there are an error of the caller. */
+  /** Every place that a move wants. */
   addPlaces(): void {
-    for (const { from, to, profile: name } of this.#moves) {
+    for (const move of this.#moves) {
+      const { from, to } = move;
       const source = this.#gpus.get(gpuKey(from.host, from.gpu));
       const target = this.#gpus.get(gpuKey(to.host, to.gpu));
-      if (source === undefined || target === undefined || source.group !== target.group) {
-        throw new Error(`no ${name} can move from ${from.host}:${from.gpu} to ${to.host}:${to.gpu}`);
+      const mover = this.#movers.get(move);
+      if (mover === undefined || target === undefined || source?.group !== target.group) {
+        throw new Error(`no ${move.profile} can move from ${from.host}:${from.gpu} to ${to.host}:${to.gpu}`);
       }
-      const profile = positionOf(target.group, name);
-      target.gpu.places.push({ gpu: target.gpu, profile, start: to.start, isOpen: false, blockers: [] });
+      const { gpu } = target;
+      const { profile } = mover;
+      const place = { gpu, profile, start: to.start, isOpen: false, blockers: [], wantedBy: mover, lot: 0 };
+      mover.wants = place;
+      gpu.places.push(place);
     }
   }
 }
@@ -199,9 +217,11 @@ function relabel(group: OrderedGroup, mode: ExecutionMode): void {
   for (const gpu of group.gpus) {
     if (mode === "empty" && needsDivision(gpu)) continue;
     for (const mover of gpu.movers) {
-      const place = gpu.places.findIndex(({ profile, start }) => profile === mover.profile && start === mover.start);
-      if (place < 0) continue;
-      gpu.places.splice(place, 1);
+      const at = gpu.places.findIndex(({ profile, start }) => profile === mover.profile && start === mover.start);
+      const [place] = at < 0 ? [] : gpu.places.splice(at, 1);
+      if (place === undefined) continue;
+      place.wantedBy.wants = mover.wants;
+      if (mover.wants !== null) mover.wants.wantedBy = place.wantedBy;
       gpu.settled.push({ profile: mover.profile, start: mover.start });
       staying.add(mover);
     }
@@ -210,12 +230,21 @@ function relabel(group: OrderedGroup, mode: ExecutionMode): void {
   if (staying.size > 0) group.movers = group.movers.filter((one) => !staying.has(one));
 }
 
+function dealLots(group: OrderedGroup, exchange: Exchange): void {
+  group.lots = exchange === "none" ? group.movers.length : group.states.geometry.profiles.length;
+  for (const [at, mover] of group.movers.entries()) {
+    mover.lot = exchange === "none" ? at : mover.profile;
+    if (mover.wants !== null) mover.wants.lot = mover.lot;
+  }
+}
+
 /** The groups in which something moves. Only GPUs that a plan within the limits may touch are in them. */
 export function orderedGroups(
   layout: ClusterLayout,
   moves: readonly UnorderedMove[],
   limits: MovingLimits,
   mode: ExecutionMode,
+  exchange: Exchange,
 ): readonly OrderedGroup[] {
   const maker = new GroupMaker(moves, limits);
   for (const host of layout.hosts.filter((one) => isTouchable(one, limits))) {
@@ -224,6 +253,7 @@ export function orderedGroups(
   maker.addPlaces();
   for (const group of maker.groups) {
     relabel(group, mode);
+    dealLots(group, exchange);
     for (const gpu of group.gpus) {
       if (gpu.settled.length + gpu.places.length > 0) gpu.role = "stays";
       gpu.final = stateOf(group.states, gpu.settled, gpu.places);

@@ -117,7 +117,7 @@ function handOn(target: GpuNow, coming: readonly Move[]): string | null {
     );
   const isHeld = target.standing.some(({ instance }) => instance.allocation !== null);
   if (existing() < 0 && isHeld) return "the target would be divided anew while it is held";
-  if (existing() < 0) divide(target, coming);
+  if (!isHeld) divide(target, coming);
   target.standing.splice(existing(), 1);
   return null;
 }
