@@ -3,6 +3,7 @@ import { type GpuGeometry, geometryFor, profileNamed } from "../mig/index.ts";
 import { Completions, GpuStates, type SlotKind } from "./gpu-states.ts";
 import { type Entering, GroupedLp } from "./lp.ts";
 import { isTouchable, type MovingLimits, mayMove } from "./movable.ts";
+import { groupKeyOf } from "./selection-model.ts";
 import type { ClusterGpu, ClusterLayout } from "./types.ts";
 
 /** GPUs among which instances may be exchanged: one model, one pool. */
@@ -99,6 +100,34 @@ function boundOf(group: Group): number {
   return Math.floor(1e-6 - provenBound(lp, columns, needs));
 }
 
+/** Bounds on free GPUs, one for each pool and model. */
+export interface FreeGpuBounds {
+  /** By `groupKeyOf`. */
+  readonly byGroup: ReadonlyMap<string, number>;
+  /** Free GPUs that the plan may not touch. */
+  readonly elsewhere: number;
+}
+
+export function freeGpuBounds(layout: ClusterLayout, limits: MovingLimits): FreeGpuBounds {
+  const groups = new Map<string, Group>();
+  let elsewhere = 0;
+  for (const host of layout.hosts) {
+    for (const gpu of host.gpus) {
+      const geometry: GpuGeometry | null = geometryFor({ name: gpu.model });
+      const isHeld = gpu.allocation !== null || gpu.instances.some(({ allocation }) => allocation !== null);
+      if (geometry === null || gpu.allocation !== null || !isTouchable(host, limits)) {
+        elsewhere += isHeld ? 0 : 1;
+        continue;
+      }
+      const key = groupKeyOf(host, geometry);
+      const group = groups.get(key) ?? { states: new GpuStates(geometry), gpus: new Map(), movers: new Map() };
+      groups.set(key, group);
+      addGpu(group, gpu, limits);
+    }
+  }
+  return { byGroup: new Map([...groups].map(([key, group]) => [key, boundOf(group)])), elsewhere };
+}
+
 /**
  * No plan within the limits leaves more GPUs free than this, of those that it may touch and the others together. GPUs of one
  * model and pool are counted by what must stay on them; each count chooses fillings for what moves. The bound is the
@@ -106,21 +135,6 @@ function boundOf(group: Group): number {
  * ways to execute can only reach less.
  */
 export function freeGpuBound(layout: ClusterLayout, limits: MovingLimits): number {
-  const groups = new Map<string, Group>();
-  let free = 0;
-  for (const host of layout.hosts) {
-    for (const gpu of host.gpus) {
-      const geometry: GpuGeometry | null = geometryFor({ name: gpu.model });
-      const isHeld = gpu.allocation !== null || gpu.instances.some(({ allocation }) => allocation !== null);
-      if (geometry === null || gpu.allocation !== null || !isTouchable(host, limits)) {
-        free += isHeld ? 0 : 1;
-        continue;
-      }
-      const key = JSON.stringify([host.pool, geometry.key]);
-      const group = groups.get(key) ?? { states: new GpuStates(geometry), gpus: new Map(), movers: new Map() };
-      groups.set(key, group);
-      addGpu(group, gpu, limits);
-    }
-  }
-  return [...groups.values()].reduce((sum, group) => sum + boundOf(group), free);
+  const { byGroup, elsewhere } = freeGpuBounds(layout, limits);
+  return [...byGroup.values()].reduce((sum, bound) => sum + bound, elsewhere);
 }

@@ -44,7 +44,7 @@ export interface GpuClass {
   readonly states: Int32Array;
 }
 
-/** A row for every profile of which something moves, in every group; the last row counts free GPUs. */
+/** Of one group. A row for every profile of which something moves; the last row counts free GPUs. */
 export interface SelectionModel {
   readonly classes: readonly GpuClass[];
   readonly rows: number;
@@ -54,8 +54,19 @@ export interface SelectionModel {
   readonly totalCost: number;
   /** Every cost is a multiple of this; 0 where there is no such number that is worth it. */
   readonly costStep: number;
+}
+
+/** GPUs of different parts have nothing to do with each other but that the free ones are counted together. */
+export interface SelectionParts {
+  /** By `groupKeyOf`. */
+  readonly models: ReadonlyMap<string, SelectionModel>;
   /** Free GPUs that the plan may not touch. */
   readonly freeElsewhere: number;
+}
+
+/** Instances may be exchanged among GPUs of one pool and one model. */
+export function groupKeyOf(host: ClusterHost, geometry: GpuGeometry): string {
+  return JSON.stringify([host.pool, geometry.key]);
 }
 
 export const freed = -1;
@@ -104,66 +115,73 @@ function statesOf(states: GpuStates, pinned: number, movers: readonly Mover[]): 
 }
 
 class ModelMaker {
-  readonly groups = new Map<string, ModelGroup>();
-  readonly classes = new Map<string, GpuClass>();
+  readonly #states: GpuStates;
+  readonly #group: ModelGroup;
+  readonly #classes = new Map<string, GpuClass>();
 
-  add(host: ClusterHost, gpu: ClusterGpu, geometry: GpuGeometry, limits: MovingLimits): void {
-    const groupKey = JSON.stringify([host.pool, geometry.key]);
-    const group = this.groups.get(groupKey) ?? this.#newGroup(groupKey, geometry);
-    const { pinned, movers } = readGpu(gpu, group.states, limits);
-    for (const { profile } of movers) group.rows.set(profile, 0);
-    const key = JSON.stringify([groupKey, pinned, movers.map(({ profile, start, cost }) => [profile, start, cost])]);
-    const one = this.classes.get(key) ?? { group, gpus: [], movers, states: statesOf(group.states, pinned, movers) };
-    this.classes.set(key, one);
+  constructor(geometry: GpuGeometry) {
+    this.#states = new GpuStates(geometry);
+    this.#group = { states: this.#states, rows: new Map(), fillings: new Completions(this.#states, []) };
+  }
+
+  add(host: ClusterHost, gpu: ClusterGpu, limits: MovingLimits): void {
+    const { pinned, movers } = readGpu(gpu, this.#states, limits);
+    for (const { profile } of movers) this.#group.rows.set(profile, 0);
+    const key = JSON.stringify([pinned, movers.map(({ profile, start, cost }) => [profile, start, cost])]);
+    const one = this.#classes.get(key) ?? this.#newClass(pinned, movers);
+    this.#classes.set(key, one);
     one.gpus.push({ host: host.name, rack: host.rack, index: gpu.index, movers });
   }
 
-  #newGroup(key: string, geometry: GpuGeometry): ModelGroup {
-    const states = new GpuStates(geometry);
-    const group = { states, rows: new Map<number, number>(), fillings: new Completions(states, []) };
-    this.groups.set(key, group);
-    return group;
+  #newClass(pinned: number, movers: readonly Mover[]): GpuClass {
+    return { group: this.#group, gpus: [], movers, states: statesOf(this.#states, pinned, movers) };
   }
 
   /** Gives every profile its row, and returns how many there are with the one of free GPUs. */
-  numberRows(): number {
-    let row = 0;
-    for (const group of this.groups.values()) {
-      const kinds = [...group.rows.keys()]
-        .toSorted((a, b) => a - b)
-        .map((profile) => ({ row: row++, profile, anywhere: true }));
-      for (const kind of kinds) group.rows.set(kind.profile, kind.row);
-      group.fillings = new Completions(group.states, kinds);
+  #numberRows(): number {
+    const kinds = [...this.#group.rows.keys()]
+      .toSorted((a, b) => a - b)
+      .map((profile, row) => ({ row, profile, anywhere: true }));
+    for (const kind of kinds) this.#group.rows.set(kind.profile, kind.row);
+    this.#group.fillings = new Completions(this.#states, kinds);
+    return kinds.length + 1;
+  }
+
+  model(): SelectionModel {
+    const rows = this.#numberRows();
+    const classes = [...this.#classes.values()];
+    const needs = Array.from({ length: rows }, () => 0);
+    let totalCost = 0;
+    const costs = new Set<number>();
+    for (const { group, gpus, movers } of classes) {
+      for (const { profile, cost } of movers) {
+        const row = group.rows.get(profile) ?? 0;
+        needs[row] = (needs[row] ?? 0) + gpus.length;
+        totalCost += cost * gpus.length;
+        costs.add(cost);
+      }
     }
-    return row + 1;
+    return { classes, rows, needs, totalCost, costStep: stepOf(costs) };
   }
 }
 
-/** The model of all GPUs that a plan within the limits may touch. */
-export function selectionModel(layout: ClusterLayout, limits: MovingLimits): SelectionModel {
-  const maker = new ModelMaker();
+/** A model for every pool and GPU model of which the plan may touch something. */
+export function selectionParts(layout: ClusterLayout, limits: MovingLimits): SelectionParts {
+  const makers = new Map<string, ModelMaker>();
   let freeElsewhere = 0;
   for (const host of layout.hosts) {
     for (const gpu of host.gpus) {
       const geometry = geometryFor({ name: gpu.model });
       const isHeld = gpu.allocation !== null || gpu.instances.some(({ allocation }) => allocation !== null);
-      if (geometry !== null && gpu.allocation === null && isTouchable(host, limits)) {
-        maker.add(host, gpu, geometry, limits);
-      } else if (!isHeld) freeElsewhere += 1;
+      if (geometry === null || gpu.allocation !== null || !isTouchable(host, limits)) {
+        freeElsewhere += isHeld ? 0 : 1;
+        continue;
+      }
+      const key = groupKeyOf(host, geometry);
+      const maker = makers.get(key) ?? new ModelMaker(geometry);
+      makers.set(key, maker);
+      maker.add(host, gpu, limits);
     }
   }
-  const rows = maker.numberRows();
-  const classes = [...maker.classes.values()];
-  const needs = Array.from({ length: rows }, () => 0);
-  let totalCost = 0;
-  const costs = new Set<number>();
-  for (const { group, gpus, movers } of classes) {
-    for (const { profile, cost } of movers) {
-      const row = group.rows.get(profile) ?? 0;
-      needs[row] = (needs[row] ?? 0) + gpus.length;
-      totalCost += cost * gpus.length;
-      costs.add(cost);
-    }
-  }
-  return { classes, rows, needs, totalCost, costStep: stepOf(costs), freeElsewhere };
+  return { models: new Map([...makers].map(([key, maker]) => [key, maker.model()])), freeElsewhere };
 }

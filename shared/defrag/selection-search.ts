@@ -171,29 +171,38 @@ function costOf(columns: SelectionColumns, decided: readonly { readonly column: 
   return decided.reduce((sum, { column }) => sum + (columns.objectives[column] ?? 0), 0);
 }
 
-/**
- * Looks for the cheapest columns of which at least `wanted` GPUs are free, that cost less than `below`, and solves at most
- * `nodeLimit` relaxations after the first. Where most of the relaxation is whole that part is taken as it is, and only the
- * rest is searched, then once more together with some of the others. Costs in the units of the columns.
- */
-export function searchSelection(
-  columns: SelectionColumns,
-  wanted: number,
-  below: number,
-  nodeLimit: number,
-): SearchResult {
-  const { model, unit } = columns;
-  const step = model.costStep / unit;
-  const roundUp = (bound: number) => (step > 0 ? Math.ceil((bound - tolerance) / step) * step : bound - tolerance);
-  const problem: SelectionProblem = {
+/** The whole of a model, with `wanted` free GPUs. */
+export function wholeProblem(columns: SelectionColumns, wanted: number): SelectionProblem {
+  const { model } = columns;
+  return {
     owners: [...model.classes.keys()],
     counts: model.classes.map(({ gpus }) => gpus.length),
     keys: [...model.classes.keys()].map((owner) => columns.numberOf(columns.staying(owner))),
     needs: model.needs.map((need, row) => (row === model.rows - 1 ? wanted : need)),
   };
-  const relaxation = relax(columns, problem);
-  const bound = Math.max(0, roundUp(relaxation.bound));
-  const isSmall = model.classes.reduce((sum, { gpus }) => sum + gpus.length, 0) <= smallCluster;
+}
+
+/** The least cost at or above a bound, where every cost is a multiple of one step. */
+export function roundedUp({ model, unit }: SelectionColumns, bound: number): number {
+  const step = model.costStep / unit;
+  return Math.max(0, step > 0 ? Math.ceil((bound - tolerance) / step) * step : bound - tolerance);
+}
+
+/**
+ * Looks for the cheapest columns that solve `problem`, of which `relaxation` is the relaxation, and that cost less than
+ * `below`; solves at most `nodeLimit` relaxations. Where most of the relaxation is whole that part is taken as it is, and only
+ * the rest is searched, then once more together with some of the others. Costs in the units of the columns.
+ */
+export function searchSelection(
+  columns: SelectionColumns,
+  problem: SelectionProblem,
+  relaxation: Relaxation,
+  limits: { readonly below: number; readonly nodeLimit: number },
+): SearchResult {
+  const { below, nodeLimit } = limits;
+  const step = columns.model.costStep / columns.unit;
+  const bound = roundedUp(columns, relaxation.bound);
+  const isSmall = problem.counts.reduce((sum, count) => sum + count, 0) <= smallCluster;
   const whole = wholeGpus(relaxation);
   let chosen: Chosen | null = null;
   let nodes = 0;

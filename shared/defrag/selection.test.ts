@@ -2,12 +2,13 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { geometryFor } from "../mig/index.ts";
 import { allLayouts, mayExistTogether, type Place, spread } from "../mig/testing/layouts.ts";
+import { costCurve } from "./cost-curve.ts";
 import { greedyDrain } from "./drain.ts";
 import { freeGpuBound } from "./free-gpu-bound.ts";
 import type { UnorderedMove } from "./matching.ts";
 import { readLayout } from "./read-layout.ts";
 import { isFreeGpu } from "./replay.ts";
-import { type Selection, selectFreeGpus } from "./selection.ts";
+import { type Selection, selectFreeGpus, selectMoves } from "./selection.ts";
 import { type ClusterLayout, defaultOptions } from "./types.ts";
 
 const options = { ...defaultOptions, count: null, nodeLimit: 400 };
@@ -60,6 +61,10 @@ const smallA30 = ["1g.6gb", "2g.12gb", "4g.24gb"];
 const smallCluster = (most: number) =>
   fc.array(gpuOf("NVIDIA A30", most, smallA30), { minLength: 1, maxLength: 3 }).map(clusterOf);
 
+const moveOptions = { ...defaultOptions, nodeLimit: 400 };
+const twoPools = (most: number) =>
+  fc.array(gpuOf("NVIDIA A30", most, smallA30), { minLength: 1, maxLength: 4 }).map(inTwoPools);
+
 /** The layout after all the moves at once, read strictly; what nobody holds is gone. */
 function layoutAfter(layout: ClusterLayout, moves: readonly UnorderedMove[]): ClusterLayout {
   const hosts = layout.hosts.map((host) => ({
@@ -104,6 +109,7 @@ function cheapest(layout: ClusterLayout): readonly number[] {
     }
     const { profileId } = mover;
     for (const [gpu, places] of standing.entries()) {
+      if (layout.hosts[gpu]?.pool !== layout.hosts[mover.gpu]?.pool) continue;
       for (const start of a30.profiles.find(({ id }) => id === profileId)?.starts ?? []) {
         if (!mayExistTogether(a30, [...places, { profileId, start }])) continue;
         places.push({ profileId, start });
@@ -131,6 +137,105 @@ function expectCheapest(layout: ClusterLayout): void {
 
 test.each([1, 30])("on small clusters it finds what trying everything finds, costs up to %i", (most) => {
   fc.assert(fc.property(smallCluster(most), expectCheapest), { numRuns: 60 });
+});
+
+test.each([1, 30])("several pools are planned each for itself and chosen from together, costs up to %i", (most) => {
+  fc.assert(fc.property(twoPools(most), expectCheapest), { numRuns: 60 });
+});
+
+test("the prices of one more GPU add up to no more than the last costs, and are null where there is none more", () => {
+  fc.assert(
+    fc.property(smallCluster(30), (layout) => {
+      const least = cheapest(layout);
+      const most = least.findLastIndex((cost) => cost < Number.POSITIVE_INFINITY);
+      expect(selectFreeGpus(layout, options).nextGpuPrice).toBeNull();
+      let prices = 0;
+      for (let count = freeIn(layout); count < most; count++) {
+        const { nextGpuPrice } = selectFreeGpus(layout, { ...options, count });
+        expect(nextGpuPrice).toBeGreaterThan(0);
+        prices += nextGpuPrice ?? 0;
+      }
+      expect(prices).toBeLessThanOrEqual((least[most] ?? 0) + 1e-6);
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test("a price frees as many GPUs as are worth it, the last one and every number of the last together", () => {
+  fc.assert(
+    fc.property(twoPools(30), fc.integer({ min: 0, max: 60 }), (layout, tenths) => {
+      const price = tenths / 10;
+      const least = cheapest(layout);
+      const values = least.map((cost, count) => cost - price * count);
+      const { freeGpus, cost, costBound } = selectMoves(layout, { ...moveOptions, goal: { kind: "price", price } });
+      const best = Math.min(...values);
+      expect(cost - price * freeGpus).toBeCloseTo(best, 6);
+      expect(freeGpus).toBe(values.findLastIndex((value) => value <= best + 1e-6));
+      expect(costBound).toBeCloseTo(cost, 4);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test("limits on cost and moves leave as many GPUs free as they allow", () => {
+  const free = { kind: "free-gpus", count: null } as const;
+  fc.assert(
+    fc.property(twoPools(1), twoPools(30), fc.integer({ min: 0, max: 12 }), (unit, layout, limit) => {
+      const most = (one: ClusterLayout) => cheapest(one).findLastIndex((cost) => cost <= limit + 1e-9);
+      const byCost = selectMoves(layout, { ...moveOptions, goal: free, maxCost: limit });
+      expect(byCost.freeGpus).toBe(most(layout));
+      expect(byCost.cost).toBeLessThanOrEqual(limit + 1e-9);
+      expect(byCost.shortfall === null).toBe(byCost.freeGpus === byCost.freeGpuBound);
+      const byMoves = selectMoves(unit, { ...moveOptions, goal: free, maxMoves: limit });
+      expect(byMoves.freeGpus).toBe(most(unit));
+      expect(byMoves.moves.length).toBeLessThanOrEqual(limit);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("the curve of costs ends at both ends, is never above what trying everything finds, and is right where it says so", () => {
+  fc.assert(
+    fc.property(twoPools(30), (layout) => {
+      const least = cheapest(layout);
+      const curve = costCurve(layout, defaultOptions, 12);
+      expect(curve.map(({ freeGpus }) => freeGpus)).toEqual(
+        [...least.keys()].filter((count) => count >= freeIn(layout) && (least[count] ?? 0) < Number.POSITIVE_INFINITY),
+      );
+      for (const { freeGpus, cost, costBound, isProven } of curve) {
+        expect(costBound).toBeLessThanOrEqual((least[freeGpus] ?? 0) + 1e-6);
+        expect(cost ?? Number.POSITIVE_INFINITY).toBeGreaterThanOrEqual((least[freeGpus] ?? 0) - 1e-6);
+        if (isProven) expect(cost).toBeCloseTo(least[freeGpus] ?? 0, 5);
+      }
+      expect(curve[0]).toMatchObject({ cost: 0, isProven: true });
+      expect(curve.at(-1)?.price).toBeNull();
+    }),
+    { numRuns: 60 },
+  );
+});
+
+test("the drain is shown first, and may be taken", () => {
+  const one = { id: 0, profile: "1g.6gb", start: 0, allocation: { movable: true } };
+  const layout = clusterOf([[one], [one]].map((instances) => ({ model: "NVIDIA A30", mig: true, instances })));
+  const goal = { kind: "free-gpus", count: null } as const;
+  const shown: Selection[] = [];
+  const stopped = selectMoves(layout, {
+    ...moveOptions,
+    goal,
+    onImprovement: (found) => {
+      shown.push(found);
+      return "stop";
+    },
+  });
+  expect(shown).toEqual([stopped]);
+  expect(stopped).toMatchObject({ freeGpus: 1, cost: 1, costBound: 0, foundBy: "drain" });
+});
+
+test("what cannot be planned yet is refused", () => {
+  const layout = clusterOf([]);
+  expect(() => selectMoves(layout, { ...moveOptions, goal: { kind: "hosts" } })).toThrow(
+    expect.objectContaining({ code: "bad-request" }),
+  );
 });
 
 function expectSound(layout: ClusterLayout, { moves, freeGpus, cost, costBound }: Selection): void {

@@ -35,12 +35,21 @@ export async function runInventory(
 }
 
 async function inventory(args: readonly string[], system: System, terminal: Terminal): Promise<number> {
-  const { values } = parseCommand(args, { json: { type: "boolean" }, from: { type: "string" } });
+  const { values } = parseCommand(args, {
+    json: { type: "boolean" },
+    layout: { type: "boolean" },
+    from: { type: "string" },
+  });
   if (values.from === "") throw new UsageError("--from takes a directory or a file.");
   const read =
     values.from === undefined
       ? await call(system, "inventory", {}, { signal: terminal.signal, progress: () => undefined })
       : await fromCapture(values.from, system);
+  if (values.layout === true) {
+    const { layoutFromInventories } = await import("../../../../shared/defrag/from-inventory.ts");
+    terminal.out(JSON.stringify(layoutFromInventories([{ inventory: read, rack: null }])));
+    return 0;
+  }
   const { inventoryText } = await import("./print-inventory.ts");
   terminal.out(values.json ? JSON.stringify(read) : inventoryText(read));
   return 0;

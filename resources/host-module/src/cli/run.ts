@@ -1,13 +1,12 @@
-import { constants } from "node:fs";
 import { AppError, toErrorData } from "../../../../shared/errors.ts";
 import { type ApplyResult, protocolVersion, type StepProgress } from "../../../../shared/protocol/contract.ts";
-import { fileSystem } from "../operating-system/builtin.ts";
 import { call } from "../serve/call.ts";
 import type { TaskContext } from "../serve/handlers.ts";
 import { parseInput } from "../serve/validation.ts";
 import type { System } from "../system.ts";
 import { version } from "../version.ts";
 import { largestWishBytes, parseCommand, UsageError } from "./arguments.ts";
+import { readPlainFile } from "./read-file.ts";
 import type { Terminal } from "./terminal.ts";
 import { usage } from "./usage.ts";
 
@@ -93,6 +92,8 @@ async function dispatch(
     case "ledger":
     case "timer":
       return (await import("./run-control.ts")).runControl(command, args, system, terminal);
+    case "defrag":
+      return (await import("./run-defrag.ts")).runDefrag(args, terminal);
     case "slurm":
       return (await import("./run-slurm.ts")).runSlurm(args, system, terminal);
     case "install":
@@ -259,25 +260,15 @@ function isBlank(words: string | undefined): boolean {
   return words !== undefined && !/[^\s,]/.test(words);
 }
 
-/** A device, a pipe or something huge must not hold or fill a process of root's. */
-async function readSmallFile(path: string): Promise<string> {
-  const file = await fileSystem().open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  try {
-    const status = await file.stat();
-    if (!status.isFile() || status.size > largestWishBytes) throw new Error("no file of a sensible size");
-    return await file.readFile("utf8");
-  } finally {
-    await file.close();
-  }
-}
-
 /**
  * The file is read with our rights, which by the sudo rule may be root's: what is wrong with it is said without
  * quoting it, so that nobody reads another's files through us.
  */
 async function readWish(path: string, terminal: Terminal): Promise<{ readonly gpus: unknown }> {
   try {
-    const value: unknown = JSON.parse(path === "-" ? await terminal.readInput() : await readSmallFile(path));
+    const value: unknown = JSON.parse(
+      path === "-" ? await terminal.readInput() : await readPlainFile(path, largestWishBytes),
+    );
     if (typeof value === "object" && value !== null && "gpus" in value) return { gpus: value.gpus };
   } catch {
     // Not there, not readable or not JSON.

@@ -1,6 +1,7 @@
 export const usage = `tessera-host: the GPUs of this host, and how they are divided
 
   tessera-host inventory [--from DIR|FILE]     what is there, or what captured output says
+                                               --layout: as JSON for defrag plan, nothing of it movable
   tessera-host watch [--interval MS]           what changes, a line of JSON each time
   tessera-host bundle DIR                      captured output of the driver, for support
   tessera-host doctor                          what is missing here, and how to fix it
@@ -12,6 +13,11 @@ export const usage = `tessera-host: the GPUs of this host, and how they are divi
   tessera-host mig recover OPERATION --way finish|roll-back
   tessera-host mig save                        keep the layouts for the next boot
   tessera-host mig restore [--dry-run]         bring the saved layouts back
+
+  tessera-host defrag plan --layout FILE [--layout FILE]... [--goal price:N|free-gpus[:N]] [--max-moves N] [--max-cost N] [--spare N]
+                           [--tenant NAME]... [--host NAME]... [--at TIME] [--what-if-all-move]
+                                               the cheapest moves that bring whole GPUs free, with what no plan
+                                               could do better; works on a file alone and changes nothing
 
   tessera-host me                              your role here, your tenants and projects
   tessera-host tenants                         tenants, projects and people that you may see
