@@ -1,6 +1,6 @@
 /** Room that nothing is planned for, where a mover that others wait for can go. */
 import type { GpuStates } from "./gpu-states.ts";
-import { type OrderedGpu, placeKey } from "./ordering-group.ts";
+import { needsDivision, type OrderedGpu, placeKey } from "./ordering-group.ts";
 import type { ExecutionMode } from "./types.ts";
 
 export interface Hole {
@@ -13,14 +13,9 @@ const standsThere = (gpu: OrderedGpu, profile: number, start: number) =>
     list.some((one) => one.profile === profile && one.start === start),
   );
 
-/** Whether places are wanted for which the GPU has to be divided anew. */
-export function needsDivision(gpu: OrderedGpu): boolean {
-  return gpu.places.some(({ profile, start }) => !gpu.existing.has(placeKey(profile, start)));
-}
-
 export const isBare = (gpu: OrderedGpu) => gpu.settled.length + gpu.movers.length === 0;
 
-/** Holes by profile, on GPUs of one role, the tightest first. What it lists is looked at again before it is given out. */
+/** Holes by profile, on GPUs of one role, the tightest first. What it lists is checked again before it is given out. */
 export class Holes {
   readonly #states: GpuStates;
   readonly #mode: ExecutionMode;

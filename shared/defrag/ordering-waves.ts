@@ -1,6 +1,7 @@
 /** Carries out the moves of one group wave by wave, giving each open place to the mover whose leaving helps most. */
 import {
   inNobodysWay,
+  needsDivision,
   type OrderedGpu,
   type OrderedGroup,
   placeKey,
@@ -9,7 +10,7 @@ import {
   type WaitingMover,
   type WantedPlace,
 } from "./ordering-group.ts";
-import { Holes, isBare, needsDivision } from "./ordering-holes.ts";
+import { type Hole, Holes, isBare } from "./ordering-holes.ts";
 import type { ExecutionMode, Move } from "./types.ts";
 
 const onBorrowedGpu = 8;
@@ -39,14 +40,15 @@ export class WaveRunner {
   readonly #group: OrderedGroup;
   readonly #mode: ExecutionMode;
   readonly #holes: Holes;
-  /** Open places by profile. */
+  /** Open places by lot. */
   readonly #open: WantedPlace[][];
-  /** By profile and rank; entries may be out of date. */
+  /** By lot and rank; entries may be out of date. */
   readonly #waiting: WaitingMover[][][];
-  /** By profile, how many wait that are in the way of a place. */
+  /** By lot, how many wait that are in the way of a place. */
   readonly #inTheWay: number[];
   readonly #borrowed = new Set<OrderedGpu>();
   readonly #moves: Move[] = [];
+  readonly #lotsWithOpen = new Set<number>();
   #blocked: WantedPlace[] = [];
   #going: Going[] = [];
   #left: number;
@@ -57,16 +59,16 @@ export class WaveRunner {
     this.#group = group;
     this.#mode = mode;
     this.#left = group.movers.length;
-    const profiles = group.states.geometry.profiles;
-    this.#open = profiles.map(() => []);
-    this.#waiting = profiles.map(() => Array.from({ length: inNobodysWay + 1 }, () => []));
-    this.#inTheWay = profiles.map(() => 0);
+    const lots = Array.from({ length: group.lots }, (_, lot) => lot);
+    this.#open = lots.map(() => []);
+    this.#waiting = lots.map(() => Array.from({ length: inNobodysWay + 1 }, () => []));
+    this.#inTheWay = lots.map(() => 0);
     this.#holes = new Holes(group.states, mode, (gpu) => this.#borrowed.has(gpu) || this.#borrowed.size < spareGpus);
   }
 
   run(): GroupWaves {
     this.#blocked = this.#group.gpus.flatMap(({ places }) => places);
-    for (const mover of this.#group.movers) this.#waiting[mover.profile]?.[mover.rank]?.push(mover);
+    for (const mover of this.#group.movers) this.#waiting[mover.lot]?.[mover.rank]?.push(mover);
     for (const gpu of this.#group.gpus) this.#refresh(gpu);
     for (let wave = 1; this.#left > 0; wave++) {
       this.#giveOpenPlaces();
@@ -94,7 +96,8 @@ export class WaveRunner {
       place.isOpen = next >= 0;
       if (!place.isOpen) continue;
       gpu.now = next;
-      this.#open[place.profile]?.push(place);
+      this.#open[place.lot]?.push(place);
+      this.#lotsWithOpen.add(place.lot);
     }
     for (const place of gpu.places) if (!place.isOpen) place.blockers = this.#blockersOf(place, mustDivide);
     this.#rank(gpu);
@@ -133,20 +136,37 @@ export class WaveRunner {
     this.#count(mover, -1);
     mover.rank = rank;
     this.#count(mover, 1);
-    this.#waiting[mover.profile]?.[rank]?.push(mover);
+    this.#waiting[mover.lot]?.[rank]?.push(mover);
   }
 
-  #count({ profile, rank }: WaitingMover, by: number): void {
-    if (rank < onBorrowedGpu) this.#inTheWay[profile] = (this.#inTheWay[profile] ?? 0) + by;
+  #count({ lot, rank }: WaitingMover, by: number): void {
+    if (rank < onBorrowedGpu) this.#inTheWay[lot] = (this.#inTheWay[lot] ?? 0) + by;
   }
 
-  #next(profile: number, rank: number): WaitingMover | null {
-    const list = this.#waiting[profile]?.[rank] ?? [];
+  #openLots(): readonly (readonly [number, WantedPlace[]])[] {
+    const found: [number, WantedPlace[]][] = [];
+    for (const lot of this.#lotsWithOpen) {
+      const open = this.#open[lot] ?? [];
+      if (open.length === 0) this.#lotsWithOpen.delete(lot);
+      else found.push([lot, open]);
+    }
+    return found;
+  }
+
+  #next(lot: number, rank: number): WaitingMover | null {
+    const list = this.#waiting[lot]?.[rank] ?? [];
     for (let mover = list.at(-1); mover !== undefined; mover = list.at(-1)) {
       if (mover.rank === rank && !mover.isLeaving && !mover.isDone) return mover;
       list.pop();
     }
     return null;
+  }
+
+  #allWaiting(lot: number, rank: number): readonly WaitingMover[] {
+    const lists = this.#waiting[lot] ?? [];
+    const list = (lists[rank] ?? []).filter((one) => one.rank === rank && !one.isLeaving && !one.isDone);
+    lists[rank] = list;
+    return list;
   }
 
   #go(mover: WaitingMover, kind: Going["kind"], gpu: OrderedGpu, standing: Settled): void {
@@ -156,9 +176,9 @@ export class WaveRunner {
     this.#rank(mover.gpu);
   }
 
-  /** Gives the mover an open place of its profile. */
+  /** Gives the mover an open place of its lot. */
   #give(mover: WaitingMover): void {
-    const place = this.#open[mover.profile]?.pop();
+    const place = this.#open[mover.lot]?.pop();
     if (place === undefined) return;
     without(place.gpu.places, place);
     place.gpu.settled.push(place);
@@ -169,9 +189,9 @@ export class WaveRunner {
     do {
       while (this.#giveToLastInTheWay());
     } while (this.#giveToSomeTogether());
-    for (const [profile, open] of this.#open.entries()) {
-      for (let spare = open.length - (this.#inTheWay[profile] ?? 0); spare > 0; spare--) {
-        const mover = this.#next(profile, onBorrowedGpu) ?? this.#next(profile, inNobodysWay);
+    for (const [lot, open] of this.#openLots()) {
+      for (let spare = open.length - (this.#inTheWay[lot] ?? 0); spare > 0; spare--) {
+        const mover = this.#next(lot, onBorrowedGpu) ?? this.#next(lot, inNobodysWay);
         if (mover === null) break;
         this.#give(mover);
       }
@@ -181,9 +201,9 @@ export class WaveRunner {
   /** To those that alone are still in the way of some place. */
   #giveToLastInTheWay(): boolean {
     let isAnyGiven = false;
-    for (const [profile, open] of this.#open.entries()) {
+    for (const [lot, open] of this.#openLots()) {
       while (open.length > 0) {
-        const mover = this.#next(profile, opensSeveral) ?? this.#next(profile, 1);
+        const mover = this.#next(lot, opensSeveral) ?? this.#next(lot, 1);
         if (mover === null) break;
         this.#give(mover);
         isAnyGiven = true;
@@ -195,11 +215,11 @@ export class WaveRunner {
   /** To all that are in the way of one place, where there is an open place for each of them. */
   #giveToSomeTogether(): boolean {
     let isAnyGiven = false;
-    for (const [profile, open] of this.#open.entries()) {
+    for (const [lot, open] of this.#openLots()) {
       for (let rank = 2; rank < onBorrowedGpu && open.length > 0; rank++) {
-        for (const mover of [...(this.#waiting[profile]?.[rank] ?? [])]) {
+        for (const mover of this.#allWaiting(lot, rank)) {
           if (open.length === 0) break;
-          if (mover.rank !== rank || mover.isLeaving || mover.isDone) continue;
+          if (mover.rank !== rank || mover.isLeaving) continue;
           isAnyGiven = this.#giveToAllBeside(mover) || isAnyGiven;
         }
       }
@@ -211,8 +231,8 @@ export class WaveRunner {
     for (const { isOpen, blockers } of mover.gpu.places) {
       if (isOpen || blockers?.includes(mover) !== true) continue;
       const going = blockers.filter(({ isLeaving }) => !isLeaving);
-      const asked = (profile: number) => going.filter((one) => one.profile === profile).length;
-      if (!going.every(({ profile }) => (this.#open[profile]?.length ?? 0) >= asked(profile))) continue;
+      const asked = (lot: number) => going.filter((one) => one.lot === lot).length;
+      if (!going.every(({ lot }) => (this.#open[lot]?.length ?? 0) >= asked(lot))) continue;
       for (const one of going) this.#give(one);
       return true;
     }
@@ -221,10 +241,10 @@ export class WaveRunner {
 
   /** Where nothing else is left: one open place to whoever waits for it. */
   #giveAny(): boolean {
-    for (const [profile, open] of this.#open.entries()) {
+    for (const [lot, open] of this.#openLots()) {
       if (open.length === 0) continue;
       for (const rank of [8, 9, 0, 1, 2, 3, 4, 5, 6, 7]) {
-        const mover = this.#next(profile, rank);
+        const mover = this.#next(lot, rank);
         if (mover === null) continue;
         this.#give(mover);
         return true;
@@ -247,12 +267,11 @@ export class WaveRunner {
     return found.slice(0, 40).some(({ place }) => this.#clear(place));
   }
 
-  /** By profile, by how much a mover's cost counts when it goes to a hole: 0 for good, 1 for a stop, infinite without one. */
+  /** By profile, how much of a mover's cost is paid for a hole: 0 where it stays, 1 for a stop, infinite without a hole. */
   #stopPrices(): readonly number[] {
-    return this.#open.map((_, profile) => {
+    return this.#group.states.geometry.profiles.map((_, profile) => {
       if (this.#holes.find("stays", profile) !== null) return 0;
-      const isThere = this.#holes.find("emptied", profile) ?? this.#holes.find("free", profile);
-      return isThere === null ? Number.POSITIVE_INFINITY : 1;
+      return this.#stopFor(profile) === null ? Number.POSITIVE_INFINITY : 1;
     });
   }
 
@@ -260,7 +279,7 @@ export class WaveRunner {
     if (blockers === null) return Number.POSITIVE_INFINITY;
     let price = 0;
     for (const mover of blockers) {
-      const factor = (this.#open[mover.profile]?.length ?? 0) > 0 ? 0 : (prices[mover.profile] ?? 0);
+      const factor = (this.#open[mover.lot]?.length ?? 0) > 0 ? 0 : (prices[mover.profile] ?? 0);
       if (factor === 0) continue;
       if (!mover.mayBounce || mover.isBounced || factor > 1) return Number.POSITIVE_INFINITY;
       price += mover.move.cost;
@@ -269,19 +288,19 @@ export class WaveRunner {
   }
 
   /** 0 where another that is in somebody's way waits for the place, else 1. */
-  #usefulness({ profile, blockers }: WantedPlace): number {
-    const own = blockers?.filter((mover) => mover.profile === profile).length ?? 0;
-    return (this.#inTheWay[profile] ?? 0) > own ? 0 : 1;
+  #usefulness({ lot, blockers }: WantedPlace): number {
+    const own = blockers?.filter((mover) => mover.lot === lot).length ?? 0;
+    return (this.#inTheWay[lot] ?? 0) > own ? 0 : 1;
   }
 
   #clear(place: WantedPlace): boolean {
-    const open = this.#open.map((list) => list.length);
+    const promised = new Map<number, number>();
     const toPlaces: WaitingMover[] = [];
     const toHoles: Going[] = [];
     for (const mover of (place.blockers ?? []).toSorted((a, b) => b.move.cost - a.move.cost)) {
-      const left = open[mover.profile] ?? 0;
-      open[mover.profile] = left - 1;
-      if (left > 0) {
+      const taken = promised.get(mover.lot) ?? 0;
+      promised.set(mover.lot, taken + 1);
+      if (taken < (this.#open[mover.lot]?.length ?? 0)) {
         toPlaces.push(mover);
         continue;
       }
@@ -297,12 +316,14 @@ export class WaveRunner {
     return true;
   }
 
+  #stopFor(profile: number): Hole | null {
+    return this.#holes.find("emptied", profile) ?? this.#holes.find("free", profile);
+  }
+
   #reserveHole(mover: WaitingMover): Going | null {
     const forGood = this.#holes.find("stays", mover.profile);
     const forAWhile = mover.mayBounce && !mover.isBounced && forGood === null;
-    const stop = forAWhile
-      ? (this.#holes.find("emptied", mover.profile) ?? this.#holes.find("free", mover.profile))
-      : null;
+    const stop = forAWhile ? this.#stopFor(mover.profile) : null;
     const hole = forGood ?? stop;
     if (hole === null) return null;
     const { gpu, start } = hole;
@@ -326,19 +347,19 @@ export class WaveRunner {
     this.#refresh(gpu);
   }
 
-  /** Places of one wave and profile are exchanged so that moves stay short: as asked, else on one host, else in one rack. */
+  /** Places of one wave and lot are exchanged to keep moves short: as asked, else within a host, else within a rack. */
   #shorten(): void {
-    const byProfile = Map.groupBy(
+    const byLot = Map.groupBy(
       this.#going.filter(({ kind }) => kind === "place"),
-      ({ mover }) => mover.profile,
+      ({ mover }) => mover.lot,
     );
-    for (const going of byProfile.values()) {
+    for (const going of byLot.values()) {
       let takers = going;
       let places = going.map(({ gpu, standing }) => ({ gpu, standing }));
-      const keys: readonly ((host: string, rack: string | null, gpu: number, start: number) => string)[] = [
-        (host, _, gpu, start) => JSON.stringify([host, gpu, start]),
+      const keys: readonly ((host: string, rack: string | null, gpu: number, start: number) => string | null)[] = [
+        (host, _, gpu, start) => `${gpu} ${start} ${host}`,
         (host) => host,
-        (_, rack) => JSON.stringify(rack),
+        (_, rack) => rack,
         () => "",
       ];
       for (const [round, keyOf] of keys.entries()) {
@@ -391,7 +412,7 @@ export class WaveRunner {
     mover.isBounced = true;
     mover.isLeaving = false;
     mover.rank = inNobodysWay;
-    this.#waiting[mover.profile]?.[inNobodysWay]?.push(mover);
+    this.#waiting[mover.lot]?.[inNobodysWay]?.push(mover);
     gpu.movers.push(mover);
   }
 }

@@ -39,15 +39,11 @@ export function isFreeGpu(gpu: ClusterGpu): boolean {
 function gpusOf(layout: ClusterLayout): ReadonlyMap<string, GpuNow> {
   return new Map(
     layout.hosts.flatMap((host) =>
-      host.gpus.map((gpu): readonly [string, GpuNow] => [
-        keyOf(host.name, gpu.index),
-        {
-          key: keyOf(host.name, gpu.index),
-          gpu,
-          pool: host.pool,
-          standing: gpu.instances.map((instance) => ({ instance, id: instance.id })),
-        },
-      ]),
+      host.gpus.map((gpu): readonly [string, GpuNow] => {
+        const key = keyOf(host.name, gpu.index);
+        const standing = gpu.instances.map((instance) => ({ instance, id: instance.id }));
+        return [key, { key, gpu, pool: host.pool, standing }];
+      }),
     ),
   );
 }
@@ -97,7 +93,7 @@ function mayStand(gpu: ClusterGpu, places: readonly Pick<ClusterInstance, "profi
 }
 
 /**
- * The one division of a GPU on which nobody is: for what comes now, and as much of what comes later as may stand beside it.
+ * The one division of a GPU that nobody holds: for what comes now, and as much of what comes later as may stand beside it.
  * Whatever does not is judged when it comes.
  */
 function divide(target: GpuNow, coming: readonly Move[]): void {
@@ -121,7 +117,7 @@ function handOn(target: GpuNow, coming: readonly Move[]): string | null {
     );
   const isHeld = target.standing.some(({ instance }) => instance.allocation !== null);
   if (existing() < 0 && isHeld) return "the target would be divided anew while it is held";
-  if (existing() < 0) divide(target, coming);
+  if (!isHeld) divide(target, coming);
   target.standing.splice(existing(), 1);
   return null;
 }
@@ -167,10 +163,10 @@ function layoutNow(layout: ClusterLayout, gpus: ReadonlyMap<string, GpuNow>): Cl
 }
 
 /**
- * Carries out `moves` in their order. Moves of one order run together: the new places of all of them are made while all their
- * old ones still stand. Faults: an order that falls, an instance that does not stand where it is said to, one that may not be
- * moved, a target that overlaps anything held or breaks a rule of MIG, another pool or model. In mode `empty` also: a target that
- * is no existing instance of the profile, on a GPU that somebody holds. In mode `free-space`: more than one order.
+ * Carries out `moves` in their order. Moves of one order run together: the new places of all of them are made while all
+ * their old ones still stand. Faults: an order that falls, an instance that does not stand where it is said to, one that may
+ * not be moved, a target that overlaps anything held or breaks a rule of MIG, another pool or model. In mode `empty` also a
+ * target that is no existing instance of the profile, on a GPU that somebody holds; in `free-space` more than one order.
  */
 export function replay(layout: ClusterLayout, moves: readonly Move[], mode: ExecutionMode = "in-use"): Replay {
   const gpus = gpusOf(layout);
