@@ -57,8 +57,15 @@ const pathOf = (moves: readonly { order: number; from: { gpu: number }; to: { gp
 /** Two full GPUs that exchange a half for three pieces, and a third GPU. */
 function crossing(third: readonly Instance[], costs: readonly number[] = [1, 1]) {
   const layout = hostOf(
-    [["4g.20gb", 0, { cost: costs[0] }], ["3g.20gb", 4, { movable: false }]],
-    [["2g.10gb", 0, { cost: costs[1] }], ["2g.10gb", 2, { cost: costs[1] }], ["3g.20gb", 4, { movable: false }]],
+    [
+      ["4g.20gb", 0, { cost: costs[0] }],
+      ["3g.20gb", 4, { movable: false }],
+    ],
+    [
+      ["2g.10gb", 0, { cost: costs[1] }],
+      ["2g.10gb", 2, { cost: costs[1] }],
+      ["3g.20gb", 4, { movable: false }],
+    ],
     third,
   );
   return { layout, moves: [move(layout, 0, 0, 1, 0), move(layout, 1, 0, 0, 0), move(layout, 1, 1, 0, 2)] };
@@ -95,10 +102,20 @@ describe("in use", () => {
   test("an open place goes first to one that others wait for", () => {
     const layout = hostOf(
       [["2g.10gb", 0]],
-      [["2g.10gb", 0], ["3g.20gb", 4, { movable: false }]],
+      [
+        ["2g.10gb", 0],
+        ["3g.20gb", 4, { movable: false }],
+      ],
       [["4g.20gb", 0]],
-      [["1g.5gb", 0, { movable: false }], ["1g.5gb", 1, { movable: false }], ["3g.20gb", 4, { movable: false }]],
-      [["4g.20gb", 0, { movable: false }], ["2g.10gb", 4, { movable: false }]],
+      [
+        ["1g.5gb", 0, { movable: false }],
+        ["1g.5gb", 1, { movable: false }],
+        ["3g.20gb", 4, { movable: false }],
+      ],
+      [
+        ["4g.20gb", 0, { movable: false }],
+        ["2g.10gb", 4, { movable: false }],
+      ],
     );
     // The place on GPU 4 that was meant for the first is not there yet; the one of the second is.
     const moves = [move(layout, 0, 0, 3, 2), move(layout, 2, 0, 1, 0), move(layout, 1, 0, 2, 0)];
@@ -110,10 +127,21 @@ describe("in use", () => {
   test("a circle is broken by the cheapest stop, on a GPU that comes free", () => {
     const held = { movable: false };
     const layout = hostOf(
-      [["4g.20gb", 0, { cost: 3 }], ["3g.20gb", 4, held]],
-      [["2g.10gb", 0], ["2g.10gb", 2], ["3g.20gb", 4, held]],
+      [
+        ["4g.20gb", 0, { cost: 3 }],
+        ["3g.20gb", 4, held],
+      ],
+      [
+        ["2g.10gb", 0],
+        ["2g.10gb", 2],
+        ["3g.20gb", 4, held],
+      ],
       [["1g.5gb", 6, { cost: 2 }]],
-      [["2g.10gb", 0, held], ["2g.10gb", 2, held], ["2g.10gb", 4, held]],
+      [
+        ["2g.10gb", 0, held],
+        ["2g.10gb", 2, held],
+        ["2g.10gb", 4, held],
+      ],
     );
     const circle = [move(layout, 0, 0, 1, 0), move(layout, 1, 0, 0, 0), move(layout, 1, 1, 0, 2)];
     const found = ordered(layout, [...circle, move(layout, 2, 0, 3, 6)]);
@@ -149,7 +177,14 @@ describe("in use", () => {
   });
 
   test("one +me instance goes before another comes to the same GPU", () => {
-    const layout = hostOf([["1g.5gb+me", 0]], [["1g.5gb+me", 3], ["2g.10gb", 4]], []);
+    const layout = hostOf(
+      [["1g.5gb+me", 0]],
+      [
+        ["1g.5gb+me", 3],
+        ["2g.10gb", 4],
+      ],
+      [],
+    );
     const found = ordered(layout, [move(layout, 0, 0, 1, 0), move(layout, 1, 0, 2, 0)]);
     expect(found).toMatchObject({ ok: true, bounces: 0, cost: 2 });
     expect(found.ok && pathOf(found.moves)).toEqual(["1: 1>2", "2: 0>1"]);
@@ -184,7 +219,13 @@ describe("empty", () => {
   const mode: ExecutionMode = "empty";
 
   test("an existing instance is handed on beside others", () => {
-    const layout = hostOf([["1g.5gb", 0]], [["1g.5gb", 0, null], ["3g.20gb", 4]]);
+    const layout = hostOf(
+      [["1g.5gb", 0]],
+      [
+        ["1g.5gb", 0, null],
+        ["3g.20gb", 4],
+      ],
+    );
     expect(ordered(layout, [move(layout, 0, 0, 1, 0)], { mode })).toMatchObject({ ok: true, cost: 1 });
   });
 
@@ -198,7 +239,10 @@ describe("empty", () => {
   });
 
   test("a GPU is emptied, then divided once for all that comes", () => {
-    const unheld: readonly Instance[] = [["1g.5gb", 3, null], ["2g.10gb", 4, null]];
+    const unheld: readonly Instance[] = [
+      ["1g.5gb", 3, null],
+      ["2g.10gb", 4, null],
+    ];
     const layout = hostOf([["1g.5gb", 0]], [["2g.10gb", 0]], unheld, [["2g.10gb", 2]]);
     // GPU 1 takes a 1g and a 2g that it has no instances for; its own 2g must leave first.
     const moves = [move(layout, 1, 0, 2, 4), move(layout, 0, 0, 1, 6), move(layout, 3, 0, 1, 4)];
@@ -208,7 +252,14 @@ describe("empty", () => {
 });
 
 test("into free space all moves run at once, or what has no room is named", () => {
-  const layout = hostOf([["1g.5gb", 0]], [["1g.5gb+me", 0]], [["3g.20gb", 4], ["1g.5gb+me", 1]]);
+  const layout = hostOf(
+    [["1g.5gb", 0]],
+    [["1g.5gb+me", 0]],
+    [
+      ["3g.20gb", 4],
+      ["1g.5gb+me", 1],
+    ],
+  );
   const fits = [move(layout, 0, 0, 2, 0)];
   expect(ordered(layout, fits, { mode: "free-space" })).toMatchObject({ ok: true, bounces: 0 });
   const stuck = [move(layout, 1, 0, 2, 2)];
