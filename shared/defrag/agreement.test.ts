@@ -137,7 +137,15 @@ function modelOf(layout: ClusterLayout, geometry: GpuGeometry): Model {
   return { places, frees, rows };
 }
 
-const highs = await loadHighs();
+interface Solver {
+  solve(
+    model: string,
+    options: { readonly output_flag: boolean },
+  ): { readonly Status: string; readonly ObjectiveValue: number };
+}
+
+// Its types are those of a CommonJS module to one of our compilers and of an ES module to the other.
+const highs = await (loadHighs as unknown as () => Promise<Solver>)();
 
 function solved({ places, frees, rows }: Model, objective: string, more: readonly string[]): number {
   const names = [...places.map(({ name }) => name), ...frees].join("\n");
