@@ -111,7 +111,7 @@ function positionOf({ states, positions }: OrderedGroup, name: string): number {
   return position;
 }
 
-/** The final state; -1 where the moves together would break a rule of MIG. */
+/** The state of a GPU with all of these; -1 where together they would break a rule of MIG. */
 export function stateOf(states: GpuStates, ...all: readonly (readonly Settled[])[]): number {
   let state = states.empty;
   for (const list of all) {

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { geometryFor } from "../mig/index.ts";
-import { allLayouts, spread } from "../mig/testing/layouts.ts";
+import { greedyDrain } from "./drain.ts";
+import { freeGpus } from "./measures.ts";
 import { planDefragmentation } from "./plan.ts";
-import { readLayout } from "./read-layout.ts";
 import { replay } from "./replay.ts";
+import { clusterOf, gpuOf } from "./testing/small-clusters.ts";
 import { type ClusterLayout, defaultOptions, type Goal } from "./types.ts";
 
 const mostGpus: Goal = { kind: "free-gpus", count: null };
@@ -19,30 +19,28 @@ interface Held {
   readonly moveSeconds?: number;
 }
 
-function clusterOf(gpus: readonly (readonly Held[])[]): ClusterLayout {
-  return readLayout({
-    schema: "tessera.layout/1",
-    hosts: gpus.map((instances, host) => ({
-      name: `h${host}`,
-      gpus: [
-        {
-          index: 0,
-          model,
-          mig: true,
-          instances: instances.map(({ profile, start, movable = true, cost = 1, moveSeconds = 20 }, id) => ({
-            id,
-            profile,
-            start,
-            allocation: { movable, cost, moveSeconds },
-          })),
-        },
-      ],
+const layoutOf = (...gpus: readonly (readonly Held[])[]) =>
+  clusterOf(
+    gpus.map((instances) => ({
+      model,
+      mig: true,
+      instances: instances.map(({ profile, start, movable = true, cost = 1, moveSeconds = 20 }, id) => ({
+        id,
+        profile,
+        start,
+        allocation: { movable, cost, moveSeconds },
+      })),
     })),
-  });
-}
+  );
+
+const cluster = fc.array(gpuOf(model, 40), { minLength: 2, maxLength: 16 }).map(clusterOf);
+
+/** A host for each GPU that the greedy drain frees, as often as something moves from it. */
+const drainOf = (layout: ClusterLayout, maxMoves: number) =>
+  greedyDrain(layout, { ...options, price: null, maxCost: null, maxMoves }).map(({ from }) => from.host);
 
 test("two half-used GPUs become one, and the plan says what it takes", () => {
-  const layout = clusterOf([[{ profile: "3g.20gb", start: 0, cost: 2 }], [{ profile: "3g.20gb", start: 4 }]]);
+  const layout = layoutOf([{ profile: "3g.20gb", start: 0, cost: 2 }], [{ profile: "3g.20gb", start: 4 }]);
   const plan = planDefragmentation(layout, options);
   expect(plan).toMatchObject({
     schema: "tessera.defrag-plan/1",
@@ -63,7 +61,7 @@ test("two half-used GPUs become one, and the plan says what it takes", () => {
 
 test("a limit on moves gives a plan for fewer GPUs, and says so", () => {
   const one = [{ profile: "1g.5gb", start: 0 }];
-  const layout = clusterOf([one, one, one, one]);
+  const layout = layoutOf(one, one, one, one);
   expect(planDefragmentation(layout, options).after.freeGpus).toBe(3);
   const limited = planDefragmentation(layout, { ...options, maxMoves: 2 });
   expect(limited.after.freeGpus).toBe(2);
@@ -74,20 +72,30 @@ test("a limit on moves gives a plan for fewer GPUs, and says so", () => {
   expect(planDefragmentation(layout, { ...options, maxCost: 0.5 }).moves).toEqual([]);
 });
 
+test("within a limit never fewer come free than by the drain", () => {
+  fc.assert(
+    fc.property(cluster, fc.integer({ min: 0, max: 8 }), (layout, maxMoves) => {
+      const free = freeGpus(layout) + new Set(drainOf(layout, maxMoves)).size;
+      expect(planDefragmentation(layout, { ...options, maxMoves }).after.freeGpus).toBeGreaterThanOrEqual(free);
+    }),
+    { numRuns: 60 },
+  );
+});
+
 test("so many as are asked for, and no more", () => {
   const one = [{ profile: "1g.5gb", start: 0 }];
-  const layout = clusterOf([one, one, one, one]);
+  const layout = layoutOf(one, one, one, one);
   const plan = planDefragmentation(layout, { ...options, goal: { kind: "free-gpus", count: 1 } });
   expect([plan.goal, plan.after.freeGpus, plan.moves.length]).toEqual(["free-gpus:1", 1, 1]);
 });
 
 test("no more than a price for one more GPU", () => {
-  const layout = clusterOf([
+  const layout = layoutOf(
     [{ profile: "1g.5gb", start: 0 }],
     [{ profile: "1g.5gb", start: 0, cost: 2 }],
     [{ profile: "1g.5gb", start: 0, cost: 5 }],
     [{ profile: "1g.5gb", start: 0, cost: 9 }],
-  ]);
+  );
   const upTo = (price: number) => planDefragmentation(layout, { ...options, goal: { kind: "price", price } });
   const two = upTo(3);
   expect([two.goal, two.after.freeGpus, two.cost, two.nextGpuPrice]).toEqual(["price:3", 2, 3, 5]);
@@ -97,7 +105,7 @@ test("no more than a price for one more GPU", () => {
 });
 
 test("what may not move stays, and what is unknown in length is not guessed", () => {
-  const layout = clusterOf([[{ profile: "3g.20gb", start: 0, movable: false }], [{ profile: "3g.20gb", start: 0 }]]);
+  const layout = layoutOf([{ profile: "3g.20gb", start: 0, movable: false }], [{ profile: "3g.20gb", start: 0 }]);
   const unknown = {
     ...layout,
     hosts: layout.hosts.map((host) => ({
@@ -117,32 +125,10 @@ test("what may not move stays, and what is unknown in length is not guessed", ()
 });
 
 test("goals and modes that are not planned yet are refused by name", () => {
-  const layout = clusterOf([[]]);
+  const layout = layoutOf([]);
   expect(() => planDefragmentation(layout, { ...options, goal: { kind: "hosts" } })).toThrow("planned yet");
   expect(() => planDefragmentation(layout, { ...options, mode: "empty" })).toThrow("planned yet");
 });
-
-const geometry = geometryFor({ name: model });
-if (geometry === null) throw new Error(`the table has no ${model}`);
-const nameOf = (id: number) => geometry.profiles.find((one) => one.id === id)?.name ?? "";
-const gpu = fc.constantFrom(...spread(allLayouts(geometry), 300)).chain((places) =>
-  fc
-    .array(fc.record({ pin: fc.integer({ min: 0, max: 9 }), cost: fc.integer({ min: 1, max: 40 }) }), {
-      minLength: places.length,
-      maxLength: places.length,
-    })
-    .map((holders) =>
-      places.map(
-        ({ profileId, start }, at): Held => ({
-          profile: nameOf(profileId),
-          start,
-          movable: (holders[at]?.pin ?? 0) > 0,
-          cost: (holders[at]?.cost ?? 1) / 10,
-        }),
-      ),
-    ),
-);
-const cluster = fc.array(gpu, { minLength: 2, maxLength: 16 }).map(clusterOf);
 
 test("every plan can be carried out, costs what it says, and never beats its bounds", () => {
   fc.assert(

@@ -5,12 +5,13 @@ import { goalText } from "./goal.ts";
 import { capacityOf, type DemandMix, fragmentation, freeGpus, freeHosts } from "./measures.ts";
 import { type Ordering, orderMoves } from "./ordering.ts";
 import { isFreeGpu, replay } from "./replay.ts";
-import { type Selection, selectFreeGpus, selectMoves } from "./selection.ts";
+import { type Selection, selectMoves } from "./selection.ts";
+import { gpuKey } from "./selection-parts.ts";
 import type { ClusterLayout, DefragPlan, LayoutMeasures, Move, PlanOptions } from "./types.ts";
 import { planSchema } from "./types.ts";
 
 export interface DefragOptions extends PlanOptions {
-  /** How many relaxations the search for one selection may solve. */
+  /** How many relaxations may be solved in each search: one for a number of free GPUs in one pool and model. */
   readonly nodeLimit: number;
 }
 
@@ -81,12 +82,13 @@ function attempt(layout: ClusterLayout, options: DefragOptions, selection: Selec
   return { selection, executable: { moves, bounces, cost, costBound, freeGpus: free }, reason: selection.shortfall };
 }
 
-/** The greedy drain within the limits: all of it runs at once into room that is free, so it never waits for anything. */
+/** The greedy drain within the limits and the price: all of it runs at once into room that is free, so nothing waits. */
 function drained(layout: ClusterLayout, options: DefragOptions, freeNow: number, most: number): Executable {
   const moves: Move[] = [];
   const sources = new Set<string>();
-  for (const move of greedyDrain(layout, { ...options, price: null })) {
-    const key = JSON.stringify([move.from.host, move.from.gpu]);
+  const price = options.goal.kind === "price" ? options.goal.price : null;
+  for (const move of greedyDrain(layout, { ...options, price })) {
+    const key = gpuKey(move.from.host, move.from.gpu);
     if (!sources.has(key) && freeNow + sources.size >= most) continue;
     sources.add(key);
     moves.push(move);
@@ -95,19 +97,40 @@ function drained(layout: ClusterLayout, options: DefragOptions, freeNow: number,
   return { moves, bounces: 0, cost, costBound: 0, freeGpus: freeNow + sources.size };
 }
 
+function selectedFor(layout: ClusterLayout, options: DefragOptions, count: number): Selection {
+  return selectMoves(layout, { ...options, goal: { kind: "free-gpus", count } });
+}
+
 /** Fewer GPUs, by halves, until the moves can be carried out within the limits; never less than the drain reaches. */
 function fewer(layout: ClusterLayout, options: DefragOptions, freeNow: number, first: Selection): Executable {
   let best = drained(layout, options, freeNow, first.freeGpus);
   let most = first.freeGpus - 1;
   while (best.freeGpus < most) {
     const wanted = Math.ceil((best.freeGpus + most) / 2);
-    const { executable } = attempt(layout, options, selectFreeGpus(layout, { ...options, count: wanted }));
+    const { executable } = attempt(layout, options, selectedFor(layout, options, wanted));
     if (executable !== null && executable.freeGpus > best.freeGpus) best = executable;
     else most = wanted - 1;
   }
-  if (best.costBound > 0 || best.moves.length === 0) return best;
-  const { costBound } = selectFreeGpus(layout, { ...options, count: best.freeGpus });
-  return { ...best, costBound };
+  return best;
+}
+
+/**
+ * Where limits count, at least what the drain frees within them: the cheapest selection may take more moves, or in one step more
+ * cost, than is left.
+ */
+function noLessThanDrained(layout: ClusterLayout, options: DefragOptions, freeNow: number, found: Executable) {
+  const { goal, maxMoves, maxCost } = options;
+  if (maxMoves === null && maxCost === null) return found;
+  const most = goal.kind === "free-gpus" ? goal.count : null;
+  const drain = drained(layout, options, freeNow, most ?? Number.POSITIVE_INFINITY);
+  return drain.freeGpus > found.freeGpus ? drain : found;
+}
+
+/** With a bound on its cost where the drain made it, which proves none itself. */
+function bounded(layout: ClusterLayout, options: DefragOptions, found: Executable): Executable {
+  if (found.costBound > 0 || found.moves.length === 0) return found;
+  const { costBound } = selectedFor(layout, { ...options, maxMoves: null, maxCost: null }, found.freeGpus);
+  return { ...found, costBound };
 }
 
 function secondsOf(layout: ClusterLayout, moves: readonly Move[]): number | null {
@@ -136,12 +159,12 @@ function secondsOf(layout: ClusterLayout, moves: readonly Move[]): number | null
 function freedBetween(before: ClusterLayout, after: ClusterLayout): DefragPlan["freed"] {
   const held = new Set(
     before.hosts.flatMap(({ name, gpus }) =>
-      gpus.filter((gpu) => !isFreeGpu(gpu)).map(({ index }) => JSON.stringify([name, index])),
+      gpus.filter((gpu) => !isFreeGpu(gpu)).map(({ index }) => gpuKey(name, index)),
     ),
   );
   return after.hosts.flatMap(({ name, gpus }) =>
     gpus
-      .filter((gpu) => isFreeGpu(gpu) && held.has(JSON.stringify([name, gpu.index])))
+      .filter((gpu) => isFreeGpu(gpu) && held.has(gpuKey(name, gpu.index)))
       .map(({ index }) => ({ host: name, gpu: index })),
   );
 }
@@ -169,7 +192,8 @@ export function planDefragmentation(layout: ClusterLayout, options: DefragOption
   const freeNow = freeGpus(layout);
   const first = attempt(layout, options, selectMoves(layout, options));
   const { selection } = first;
-  const chosen = first.executable ?? fewer(layout, options, freeNow, selection);
+  const found = first.executable ?? fewer(layout, options, freeNow, selection);
+  const chosen = bounded(layout, options, noLessThanDrained(layout, options, freeNow, found));
   const carriedOut = replay(layout, chosen.moves, mode);
   if (!carriedOut.ok) {
     throw new AppError({
@@ -179,14 +203,13 @@ export function planDefragmentation(layout: ClusterLayout, options: DefragOption
     });
   }
   const mix = mixOfHeld(layout);
-  const isReached = selection.freeGpus === selection.freeGpuBound;
   return {
     schema: planSchema,
     goal: goalText(goal),
     mode,
     before: planMeasures(layout, mix),
     after: planMeasures(carriedOut.after, mix),
-    bound: { freeGpus: selection.freeGpuBound, kind: isReached ? "exact" : "upper", freeHosts: null },
+    bound: { freeGpus: selection.freeGpuBound, kind: selection.boundKind, freeHosts: null },
     cost: chosen.cost,
     costBound: chosen.costBound,
     nextGpuPrice: chosen.freeGpus === selection.freeGpus ? selection.nextGpuPrice : null,

@@ -27,8 +27,6 @@ export interface SelectionOptions extends MovingLimits {
 export interface Selection {
   /** Free GPUs afterwards. */
   readonly freeGpus: number;
-  /** Hosts with GPUs of which all are free afterwards. */
-  readonly freeHosts: number;
   /** No plan in this mode leaves more free. */
   readonly freeGpuBound: number;
   /** `exact` where this plan reaches the bound. */
@@ -47,8 +45,8 @@ export interface Selection {
   readonly shortfall: string | null;
 }
 
-/** Free GPUs and hosts after all the moves. */
-function freeAfter(layout: ClusterLayout, moves: readonly UnorderedMove[]) {
+/** Free GPUs after all the moves. */
+function freeAfter(layout: ClusterLayout, moves: readonly UnorderedMove[]): number {
   const held = new Map<string, number>();
   for (const { name, gpus } of layout.hosts) {
     for (const { index, allocation, instances } of gpus) {
@@ -61,12 +59,7 @@ function freeAfter(layout: ClusterLayout, moves: readonly UnorderedMove[]) {
     add(gpuKey(from.host, from.gpu), -1);
     add(gpuKey(to.host, to.gpu), 1);
   }
-  const isFree = (host: string, index: number) => held.get(gpuKey(host, index)) === 0;
-  return {
-    freeGpus: [...held.values()].filter((count) => count === 0).length,
-    freeHosts: layout.hosts.filter(({ name, gpus }) => gpus.length > 0 && gpus.every((gpu) => isFree(name, gpu.index)))
-      .length,
-  };
+  return [...held.values()].filter((count) => count === 0).length;
 }
 
 interface CountPlan {
@@ -157,8 +150,7 @@ function firstPlan(parts: readonly SelectionPart[], asked: number, options: Move
 
 function shortfallOf(selection: Selection, isLimited: boolean, goal: PlanOptions["goal"]): string | null {
   const { freeGpus, freeGpuBound } = selection;
-  if (isLimited)
-    return `${freeGpuBound} GPUs could be free at most, but the limit on moves or cost ends it at ${freeGpus}.`;
+  if (isLimited) return `${freeGpuBound} GPUs could be free at most, but the limit on moves or cost ends it before.`;
   if (goal.kind !== "free-gpus") return null;
   if (goal.count !== null && goal.count > freeGpuBound && freeGpus >= freeGpuBound) {
     return `No plan leaves more than ${freeGpuBound} GPUs free.`;
@@ -183,9 +175,9 @@ function refuseUnknown({ goal }: MoveOptions): void {
 /**
  * The cheapest set of moves that was found within `nodeLimit` for what is asked: a number of free GPUs, as many as possible,
  * or as long as one more costs no more than a price. Where the search finds nothing for a number it tries one GPU fewer, down
- * to what the greedy drain reaches; it is never dearer than the drain at the same number. What may
- * be done to GPUs that stay in use is for the mode to say. The moves say where from and where to; they are not ordered, and whether an order exists is not looked at, so bounces
- * are not in `maxMoves` and `maxCost` either. Deterministic where nothing stops it.
+ * to what the greedy drain reaches. Without limits it is never dearer than the drain at the same number. What may be done to
+ * GPUs that stay in use is for the mode to say. The moves say where from and where to; they are not ordered, and whether an
+ * order exists is not looked at, so bounces are not in `maxMoves` and `maxCost` either. Deterministic where nothing stops it.
  *
  * Throws AppError `bad-request` for a goal that cannot be planned yet.
  */
@@ -196,12 +188,12 @@ export function selectMoves(layout: ClusterLayout, options: MoveOptions): Select
   const selectionOf = ({ plans, wanted }: CountPlan, isSearched: boolean): Selection => {
     const cost = costOf(plans);
     const moves = movesOf(plans);
-    const free = freeAfter(layout, moves);
+    const freeGpus = freeAfter(layout, moves);
     const freeGpuBound = boundOf(parts) + freeElsewhere;
     return {
-      ...free,
+      freeGpus,
       freeGpuBound,
-      boundKind: free.freeGpus >= freeGpuBound ? "exact" : "upper",
+      boundKind: freeGpus >= freeGpuBound ? "exact" : "upper",
       cost,
       costBound: isSearched ? withoutRounding(splitBound(parts, wanted), cost) : 0,
       nextGpuPrice: isSearched ? nextPrice(parts, wanted) : null,

@@ -5,8 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { readLayout } from "../../../../shared/defrag/read-layout.ts";
 import { replay } from "../../../../shared/defrag/replay.ts";
 import type { DefragPlan } from "../../../../shared/defrag/types.ts";
-import { capturedSystem } from "../inventory/captured-system.ts";
-import { runCommandLine } from "./run.ts";
+import { run as runHost } from "./testing/run.ts";
 
 let directory = "";
 
@@ -18,22 +17,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-async function run(...args: readonly string[]) {
-  const out: string[] = [];
-  const error: string[] = [];
-  const status = await runCommandLine(
-    ["defrag", ...args],
-    capturedSystem({ hostName: "gpu1" }),
-    {
-      out: (text) => void out.push(text),
-      error: (text) => void error.push(text),
-      readInput: async () => "{}",
-      signal: new AbortController().signal,
-    },
-    { bundle: "/checkout/main.ts", runtime: "/usr/bin/node" },
-  );
-  return { status, out: out.join("\n"), error: error.join("\n") };
-}
+const run = (...args: readonly string[]) => runHost("defrag", ...args);
 
 async function fileOf(name: string, text: string): Promise<string> {
   const path = join(directory, name);
@@ -87,6 +71,31 @@ test("what if everything might move, and what if one tenant alone might", async 
   expect((await run("plan", "--layout", path, "--max-moves", "0")).out).toContain("limit on moves or cost");
 });
 
+test("what is about to end is left to end, by the time of the layout where no other is said", async () => {
+  const ending = (endsAt: string) => ({ ...held("nlp", true), endsAt });
+  const hosts = ["2026-11-30T22:30:00Z", "2026-11-30T22:40:00Z"].map((endsAt, at) => ({
+    name: `gpu0${at}`,
+    gpus: [gpuWith("3g.20gb", ending(endsAt))],
+  }));
+  const taken = { ...layout, takenAt: "2026-11-30T22:00:00Z", hosts };
+  const path = await fileOf("ending.json", JSON.stringify(taken));
+  const earlier = await fileOf(
+    "earlier.json",
+    JSON.stringify({ ...taken, takenAt: "2026-11-30T20:00:00Z", hosts: [] }),
+  );
+  expect((await run("plan", "--layout", path)).out).toContain("Nothing has to move.");
+  expect((await run("plan", "--layout", path, "--at", "2026-11-30T20:00:00Z")).out).toContain("1 move in 1 wave");
+  expect((await run("plan", "--layout", path, "--layout", earlier)).out).toContain("1 move in 1 wave");
+});
+
+test("in free space alone nothing waits for anything", async () => {
+  const path = await fileOf("layout.json", JSON.stringify(layout));
+  const { status, out } = await run("plan", "--layout", path, "--mode", "free-space", "--json");
+  const plan: DefragPlan = JSON.parse(out);
+  expect([status, plan.mode, plan.after.freeGpus]).toEqual([0, "free-space", 1]);
+  expect(replay(readLayout(layout), plan.moves, "free-space").ok).toBe(true);
+});
+
 test("the hosts of several files are one cluster, and none may stand in two", async () => {
   const [first, ...others] = layout.hosts;
   const one = await fileOf("one.json", JSON.stringify({ ...layout, hosts: [first] }));
@@ -110,6 +119,8 @@ test.each([
   [["draw"], 2, "defrag plan"],
   [["plan", "--layout", "FILE", "--max-moves", "some"], 2, "--max-moves"],
   [["plan", "--layout", "FILE", "--at", "soon"], 2, "--at"],
+  [["plan", "--layout", "FILE", "--mode", "fast"], 2, "--mode"],
+  [["plan", "--layout", "FILE", "--mode", "empty"], 1, "planned yet"],
   [["plan", "--layout", "FILE", "--goal", "hosts"], 1, "planned yet"],
   [["plan", "--layout", "FILE", "--goal", "everything"], 1, "cannot be read"],
   [["plan", "--layout", "FILE", "--host", "gpu99"], 1, "It has gpu01"],

@@ -6,6 +6,7 @@ import {
   type ClusterLayout,
   type DefragPlan,
   defaultOptions,
+  type ExecutionMode,
   layoutSchema,
   type Move,
 } from "../../../../shared/defrag/types.ts";
@@ -17,7 +18,7 @@ import type { Terminal } from "./terminal.ts";
 
 /** 100,000 GPUs with seven instances each are about 150 MB. */
 const largestLayoutBytes = 256 * 1024 * 1024;
-/** Relaxations for each selection: more changed nothing on the clusters that were measured. */
+/** Relaxations in each search, as in the tests. */
 const nodeLimit = 400;
 
 const planOptions = {
@@ -30,6 +31,7 @@ const planOptions = {
   tenant: { type: "string", multiple: true },
   host: { type: "string", multiple: true },
   at: { type: "string" },
+  mode: { type: "string" },
   "what-if-all-move": { type: "boolean" },
 } as const;
 
@@ -38,9 +40,25 @@ export async function runDefrag([verb, ...args]: readonly string[], terminal: Te
   const { values } = parseCommand(args, planOptions);
   const files = values.layout ?? [];
   if (files.length === 0 || files.includes("")) throw new UsageError("Say --layout FILE.");
-  const options: DefragOptions = {
+  const limits = limitsOf(values);
+  const read = readLayouts(await Promise.all(files.map(readJson)));
+  const layout = values["what-if-all-move"] === true ? allMovable(read) : read;
+  // What is about to end is left to end, seen from when the layout was taken where no other time is said.
+  const options: DefragOptions = { ...limits, at: limits.at ?? read.takenAt };
+  refuseUnknown("host", options.hosts, new Set(layout.hosts.map(({ name }) => name)));
+  refuseUnknown("tenant", options.tenants, tenantsOf(layout));
+  const plan = planDefragmentation(layout, options);
+  terminal.out(values.json === true ? JSON.stringify(plan) : planText(plan));
+  return 0;
+}
+
+type Values = ReturnType<typeof parseCommand<typeof planOptions>>["values"];
+
+function limitsOf(values: Values): DefragOptions {
+  return {
     ...defaultOptions,
     goal: values.goal === undefined ? defaultOptions.goal : parseGoal(values.goal),
+    mode: modeOf(values.mode),
     maxMoves: numberOf("--max-moves", values["max-moves"], /^\d{1,7}$/),
     maxCost: numberOf("--max-cost", values["max-cost"], /^\d{1,9}(\.\d{1,6})?$/),
     spareGpus: numberOf("--spare", values.spare, /^\d{1,4}$/) ?? 0,
@@ -49,13 +67,6 @@ export async function runDefrag([verb, ...args]: readonly string[], terminal: Te
     at: instantOf(values.at),
     nodeLimit,
   };
-  const read = readLayouts(await Promise.all(files.map(readJson)));
-  const layout = values["what-if-all-move"] === true ? allMovable(read) : read;
-  refuseUnknown("host", options.hosts, new Set(layout.hosts.map(({ name }) => name)));
-  refuseUnknown("tenant", options.tenants, tenantsOf(layout));
-  const plan = planDefragmentation(layout, options);
-  terminal.out(values.json === true ? JSON.stringify(plan) : planText(plan));
-  return 0;
 }
 
 function numberOf(option: string, text: string | undefined, form: RegExp): number | null {
@@ -71,6 +82,12 @@ function instantOf(text: string | undefined): string | null {
   return new Date(time).toISOString();
 }
 
+function modeOf(text: string | undefined): ExecutionMode {
+  if (text === undefined) return defaultOptions.mode;
+  if (text === "in-use" || text === "empty" || text === "free-space") return text;
+  throw new UsageError("--mode takes in-use, empty or free-space.");
+}
+
 /** What is wrong with the file is said without quoting it: it is read with our rights, which may be more than the caller's. */
 async function readJson(path: string): Promise<unknown> {
   try {
@@ -84,11 +101,12 @@ async function readJson(path: string): Promise<unknown> {
   }
 }
 
-/** One layout of the hosts of all files, each read for itself first. */
+/** One layout of the hosts of all files, each read for itself first; as old as the oldest. */
 function readLayouts(values: readonly unknown[]): ClusterLayout {
-  const [first, ...others] = values.map(readLayout);
-  if (first === undefined || others.length === 0) return first ?? { takenAt: null, hosts: [] };
-  return readLayout({ schema: layoutSchema, hosts: [first, ...others].flatMap(({ hosts }) => hosts) });
+  const layouts = values.map(readLayout);
+  const times = layouts.flatMap(({ takenAt }) => takenAt ?? []).sort((a, b) => Date.parse(a) - Date.parse(b));
+  const hosts = layouts.flatMap((layout) => layout.hosts);
+  return readLayout({ schema: layoutSchema, takenAt: times[0] ?? null, hosts });
 }
 
 function allMovable(layout: ClusterLayout): ClusterLayout {

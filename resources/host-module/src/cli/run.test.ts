@@ -1,28 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { geometryOfKey } from "../../../../shared/mig/geometry.ts";
-import { capturedSystem } from "../inventory/captured-system.ts";
 import { version } from "../version.ts";
 import { UsageError } from "./arguments.ts";
 import { drawLayout, table } from "./drawing.ts";
-import { runCommandLine } from "./run.ts";
+import { run } from "./testing/run.ts";
 import { parseLayout } from "./wanted.ts";
-
-async function run(...args: readonly string[]) {
-  const out: string[] = [];
-  const error: string[] = [];
-  const status = await runCommandLine(
-    args,
-    capturedSystem({ hostName: "gpu1" }),
-    {
-      out: (text) => void out.push(text),
-      error: (text) => void error.push(text),
-      readInput: async () => "{}",
-      signal: new AbortController().signal,
-    },
-    { bundle: "/checkout/main.ts", runtime: "/usr/bin/node" },
-  );
-  return { status, out: out.join("\n"), error: error.join("\n") };
-}
 
 describe("exit status", () => {
   test("0 when it is done", async () => {

@@ -15,7 +15,8 @@ export const usage = `tessera-host: the GPUs of this host, and how they are divi
   tessera-host mig restore [--dry-run]         bring the saved layouts back
 
   tessera-host defrag plan --layout FILE [--layout FILE]... [--goal price:N|free-gpus[:N]] [--max-moves N] [--max-cost N] [--spare N]
-                           [--tenant NAME]... [--host NAME]... [--at TIME] [--what-if-all-move]
+                           [--tenant NAME]... [--host NAME]... [--at TIME]
+                           [--mode in-use|free-space] [--what-if-all-move]
                                                the cheapest moves that bring whole GPUs free, with what no plan
                                                could do better; works on a file alone and changes nothing
 
