@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Gpu, GpuInstance, GpuProcess, Holder, HostInventory, TopologyLink } from "../protocol/inventory.ts";
+import { quietGpu } from "../protocol/testing/gpu.ts";
 import { layoutFromInventories } from "./from-inventory.ts";
 import { readLayout } from "./read-layout.ts";
 
@@ -33,33 +34,7 @@ function instance(id: number, profile: string, start: number, by: Holder | null 
 }
 
 function gpu(index: number, given: Partial<Gpu>): Gpu {
-  return {
-    index,
-    uuid: `GPU-${index}`,
-    name: "NVIDIA A100-SXM4-40GB",
-    pciBusId: null,
-    numaNode: null,
-    cpuAffinity: null,
-    state: { kind: "ok" },
-    mig: { current: "enabled", pending: "enabled" },
-    geometry: null,
-    holder: null,
-    instances: [],
-    memory: { totalMiB: null, usedMiB: null },
-    utilisationPercent: null,
-    memoryUtilisationPercent: null,
-    power: { drawWatts: null, limitWatts: null },
-    temperatureCelsius: null,
-    fanPercent: null,
-    ecc: { enabled: null, volatileUncorrected: null, aggregateUncorrected: null },
-    memoryRepair: null,
-    xids: [],
-    nvlinks: { active: null, total: null },
-    persistenceMode: null,
-    computeMode: null,
-    processes: [],
-    ...given,
-  };
+  return { ...quietGpu, index, uuid: `GPU-${index}`, name: "NVIDIA A100-SXM4-40GB", ...given };
 }
 
 function host(name: string, gpus: readonly Gpu[], links: readonly TopologyLink[] = []): HostInventory {

@@ -1,35 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { Gpu, GpuInstance, GpuProcess } from "../protocol/inventory.ts";
+import type { GpuInstance, GpuProcess } from "../protocol/inventory.ts";
+import { quietGpu } from "../protocol/testing/gpu.ts";
 import { asWish, layoutOf, layoutVersion } from "./layout.ts";
 import type { Layout, LayoutInstance } from "./types.ts";
 
-const gpu: Gpu = {
-  index: 0,
-  uuid: "GPU-0",
-  name: "NVIDIA H100 80GB HBM3",
-  pciBusId: null,
-  numaNode: null,
-  cpuAffinity: null,
-  state: { kind: "ok" },
-  mig: { current: "enabled", pending: "enabled" },
-  geometry: "H100-SXM5-80GB",
-  holder: null,
-  instances: [],
-  memory: { totalMiB: null, usedMiB: null },
-  utilisationPercent: null,
-  memoryUtilisationPercent: null,
-  power: { drawWatts: null, limitWatts: null },
-  temperatureCelsius: null,
-  fanPercent: null,
-  ecc: { enabled: null, volatileUncorrected: null, aggregateUncorrected: null },
-  memoryRepair: null,
-  xids: [],
-  nvlinks: { active: null, total: null },
-  persistenceMode: null,
-  computeMode: null,
-  processes: [],
-};
+const gpu = quietGpu;
 
 const instance = (changes: Partial<GpuInstance>): GpuInstance => ({
   id: 1,
