@@ -12,7 +12,7 @@ const lastClusterKey = "tessera.cluster";
 export async function refreshClusters(): Promise<void> {
   try {
     const clusters = await client().request("clusters.list", {});
-    useSnapshot.setState({ clusters });
+    useSnapshot.setState({ clusters, error: null });
     const { activeClusterId } = useSnapshot.getState();
     if (activeClusterId !== null && clusters.some((cluster) => cluster.id === activeClusterId)) return;
     const last = window.localStorage.getItem(lastClusterKey);

@@ -49,13 +49,6 @@ export function BoardNotice() {
     );
   }
   const body = (() => {
-    if (error !== null) {
-      return (
-        <Notice title={error.message} tone="bad">
-          {error.remedy}
-        </Notice>
-      );
-    }
     if (link === "refused") {
       return (
         <Notice title={text("app.servicesRefused")} tone="bad">
@@ -67,6 +60,14 @@ export function BoardNotice() {
       return (
         <Notice title={text("app.servicesLost")} tone="bad">
           {text("board.servicesLostHint")}
+        </Notice>
+      );
+    }
+    // After the link: what a lost link broke off says less than that it is lost, and nothing of what helps.
+    if (error !== null) {
+      return (
+        <Notice title={error.message} tone="bad">
+          {error.remedy}
         </Notice>
       );
     }
